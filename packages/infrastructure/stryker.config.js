@@ -4,7 +4,6 @@ import shared from '@adoption-store/tooling/stryker';
 const mutate = [
   'src/orders/typeorm-order-repository.ts',
   'src/limits/create-request-counter.ts',
-  'src/limits/expiring-map.ts',
   'src/limits/fallback-request-counter.ts',
   'src/limits/in-process-request-counter.ts',
   'src/limits/postgres-counts-store.ts',

@@ -9,9 +9,8 @@ import { ErrorFilter } from './http/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
-import { RequestLimits } from './http/request-limits.js';
+import { AddressLimits } from './http/address-limits.js';
 import { operationsOf } from './http/operation.js';
-import { RequestFormGuard } from './http/request-form.guard.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
@@ -30,7 +29,7 @@ export interface ApiParts {
   readonly application: ApiApplication;
   readonly context: ApiContext;
   readonly routes: RouteTable;
-  readonly limits: RequestLimits;
+  readonly limits: AddressLimits;
 }
 
 @Module({})
@@ -45,13 +44,12 @@ export class ApiModule {
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
-        { provide: RequestLimits, useValue: limits },
+        { provide: AddressLimits, useValue: limits },
         Idempotency,
-        // The order matters: authentication, the limits, the scope, the request itself.
+        // The order matters.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
         { provide: APP_GUARD, useClass: PlanThrottlerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
-        { provide: APP_GUARD, useClass: RequestFormGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

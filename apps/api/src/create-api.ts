@@ -13,17 +13,15 @@ import { ApiContext } from './http/api-context.js';
 import { servePublicly } from './http/public-route.js';
 import { routeEveryMethod } from './http/framing.js';
 import { requestId } from './http/request-id.js';
-import { answerConditionally } from './http/conditions.js';
 import type { ParserError } from './http/parser-errors.js';
 import { addRequestHooks } from './http/request-hooks.js';
-import { RequestRecorder } from './http/request-recorder.js';
 import { routableUrl } from './http/request-target.js';
-import { RequestLimits } from './http/request-limits.js';
+import { AddressLimits } from './http/address-limits.js';
 import { RouteTable } from './http/route-table.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './http/access-log.js';
 import { ApiMetrics } from './http/metrics.js';
-import { observeRequests, type RequestObserver } from './http/observers.js';
+import type { RequestObserver } from './http/observers.js';
 import { traceRequests } from './http/traces.js';
 import type { ApiApplication } from './use-cases.js';
 
@@ -67,16 +65,15 @@ export async function createApi({
   tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const limits = new RequestLimits(application.meterRequest, clock, metrics);
+  const limits = new AddressLimits(application.meterRequest, clock, metrics);
   const observers: readonly RequestObserver[] = [
     ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const refusals = new SocketRefusals(routes, limits, observers);
-  const recorder = new RequestRecorder(application.recordRequest);
   const adapter = new FastifyAdapter({
-    rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
-    // Each operation validates its parameters itself, and the length of the URL is limited.
+    rewriteUrl: routableUrl,
+    // The operation validates the parameter's length. The URL as a whole is bounded.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
@@ -90,10 +87,7 @@ export async function createApi({
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
   if (tracing) traceRequests(fastify, tracing);
-  observeRequests(fastify, observers);
-  addRequestHooks(fastify, { refusals, recorder, isEnding: () => ending?.aborted === true });
-  // After these hooks, whose onSend replaces the response if the request's body turns out not to be HTTP.
-  answerConditionally(fastify);
+  addRequestHooks(fastify, { refusals, recordRequest: application.recordRequest, observers, ending });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());
   });

@@ -15,7 +15,6 @@ import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
-import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
@@ -32,8 +31,7 @@ import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
-import { nodeCryptography } from './kernel/node-cryptography.js';
-import { systemClock } from './kernel/system-clock.js';
+import { nodeCryptography, systemClock } from './kernel/node-platform.js';
 
 export interface InfrastructureConfig {
   /** The URL of the PostgreSQL (14 or later) to use. */
@@ -145,7 +143,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     });
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
-      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
+      animals: new CoalescingAnimalRepository(dataSource, config.categories),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,

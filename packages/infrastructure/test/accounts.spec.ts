@@ -194,7 +194,7 @@ describe('the cache of keys', () => {
       const [first = '', second = '', ...others] = all;
       for (const hash of [first, second]) await cache.find(hash);
       await cache.find(first);
-      await Promise.all(others.map((hash) => cache.find(hash)));
+      await Promise.all(others.map(async (hash) => cache.find(hash)));
       expect(await queriesOf(first)).toBe(0);
       expect(await queriesOf(second)).toBe(1);
     });
@@ -205,7 +205,7 @@ describe('the cache of keys', () => {
       const all = hashes(2_500);
       for (const hash of all.slice(0, 1_250)) add(hash);
       const asked = all.flatMap((hash) => [hash, hash]);
-      const found = await Promise.all(asked.map((hash) => cache.find(hash)));
+      const found = await Promise.all(asked.map(async (hash) => cache.find(hash)));
       expect(found.map((each) => each?.key.hash)).toEqual(
         asked.map((hash) => (Number(`0x${hash}`) < 1_250 ? hash : undefined)),
       );
@@ -248,11 +248,13 @@ describe('keys on several instances', () => {
   }
 
   /** The plan, or the code of the error. */
-  const outcomeOf = ({ authenticate }: Application, text: string): Promise<string> =>
-    authenticate.execute(text).then(
-      ({ account }) => account.plan.name,
-      (error: unknown) => (error as { code?: string }).code ?? String(error),
-    );
+  const outcomeOf = async ({ authenticate }: Application, text: string): Promise<string> => {
+    try {
+      return (await authenticate.execute(text)).account.plan.name;
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error);
+    }
+  };
   const becomes = (outcome: string, instance: Application, text: string) =>
     until(async () => (await outcomeOf(instance, text)) === outcome);
 

@@ -10,7 +10,6 @@ import { animalImporterSuite, animalRepositorySuite } from '@adoption-store/doma
 import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
@@ -185,48 +184,4 @@ describe('reads of animals', () => {
       expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
     },
   );
-
-  it('a list after a commit, a rollback or a deletion elsewhere is never the old page', async () => {
-    const first = await open(10);
-    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
-    const other = new pg.Client(database.url);
-    await other.connect();
-    // Many at once, so that they share a query.
-    const list = async () => {
-      const pages = await Promise.all(Array.from({ length: 8 }, () => shared.list({ limit: 100 })));
-      for (const page of pages) expect(page).toEqual(pages[0]);
-      return pages[0]?.map(({ name }) => name);
-    };
-    const names = ['Luna'];
-    for (let round = 0; round < 9; round += 1) {
-      const name = `Milo ${round}`;
-      await other.query('BEGIN');
-      await other.query(`INSERT INTO animals (name, category_id, status) VALUES ($1, 1, 'sold')`, [name]);
-      expect(await list()).toEqual(names);
-      const isCommitted = round % 3 > 0;
-      await other.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
-      if (isCommitted) names.push(name);
-      expect(await list()).toEqual(names);
-    }
-    await other.query(`DELETE FROM animals WHERE id = $1`, [first]);
-    expect(await list()).toEqual(names.slice(1));
-    await other.end();
-  });
-
-  it('a repeated page is not read again until a commit', async () => {
-    await open(10);
-    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
-    const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
-    let page = await list();
-    // Any transaction that ends on the server makes the page be read again, and other suites run transactions.
-    await until(async () => {
-      const former = page;
-      page = await list();
-      return page === former;
-    });
-    await animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
-    const changed = await list();
-    expect(changed).not.toBe(page);
-    expect(changed).toHaveLength(2);
-  });
 });

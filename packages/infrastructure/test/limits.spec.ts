@@ -24,9 +24,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import slotOf from 'cluster-key-slot';
 import pg from 'pg';
 import { keysInSlots } from '../src/limits/cluster-slots.js';
-import { ExpiringMap } from '../src/limits/expiring-map.js';
 import { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
-import { InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
+import { ExpiringMap, InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
 import { PostgresCountsStore } from '../src/limits/postgres-counts-store.js';
 import type { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
@@ -100,7 +99,7 @@ describe('a request counter in this process', () => {
     await before.store.close();
     const { counter } = start();
     const keys = [requester, { ...requester, keyId: newKey() }];
-    const sent = Array.from({ length: 200 }, (_, index) =>
+    const sent = Array.from({ length: 200 }, async (_, index) =>
       counter.count({ requester: keys[index % 2] ?? requester, limits: free, now: later(noon, SECOND) }),
     );
     expect((await Promise.all(sent)).filter(({ outcome }) => outcome === 'admitted')).toHaveLength(53);

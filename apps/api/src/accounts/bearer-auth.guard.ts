@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RequestLimits } from '../http/request-limits.js';
+import { AddressLimits } from '../http/address-limits.js';
 import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
 import { isRepeated } from '../http/framing.js';
 
@@ -21,23 +21,32 @@ const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 export class BearerAuthGuard implements CanActivate {
   constructor(
     private readonly authenticate: Authenticate,
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    try {
-      request.caller = await this.authenticate.execute(bearerToken(request.raw));
+    const admit = (caller: Caller): boolean => {
+      request.caller = caller;
       return true;
+    };
+    const refuse = (error: unknown) => this.refuse(error, request, http.getResponse<FastifyReply>());
+    try {
+      const caller = this.authenticate.execute(bearerToken(request.raw));
+      return caller instanceof Promise ? caller.then(admit, refuse) : admit(caller);
     } catch (error) {
-      if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
-      if (error instanceof UnusableKey) request.unusableKey = error.owner;
-      // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
-      const { headers, refusal } = await this.limits.countAddress(request.ip);
-      http.getResponse<FastifyReply>().headers(headers);
-      throw refusal ?? error;
+      return refuse(error);
     }
+  }
+
+  /** A request without a valid key counts against its address. If the address is over its limit, the answer is 429. */
+  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
+    if (error instanceof UnusableKey) request.unusableKey = error.owner;
+    const { headers, refusal } = await this.limits.count(request.ip);
+    reply.headers(headers);
+    throw refusal ?? error;
   }
 }
 

@@ -1,18 +1,32 @@
 import { requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { operationOf } from '../http/operation.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { requireMediaType } from '../http/json-body.decorator.js';
 import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
+import { refuseQuery } from '../http/valid-query.decorator.js';
 
-/** Requires that the key and its account have the operation's scope. Then it sets `request.operation`. */
+/**
+ * Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. Then it
+ * refuses what can be judged before the body is read: its media type, parameters of an operation without any, and an
+ * operation that has been removed.
+ */
 @Injectable()
 export class ScopesGuard implements CanActivate {
+  constructor(private readonly context: ApiContext) {}
+
   canActivate(context: ExecutionContext): boolean {
     if (context.getClass() === UnknownRoutesController) return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const operation = operationOf(context.getHandler());
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const { operation } = request.route;
+    if (operation === undefined)
+      throw new Error('the handler defines no operation, so nobody has decided who may use it');
     if (operation.scope !== 'none') requireScope(request.caller, operation.scope);
     request.operation = operation;
+    if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);
+    if (operation.query === undefined && request.url.includes('?')) refuseQuery(request.url);
+    operation.notice?.give(this.context, request, http.getResponse<FastifyReply>());
     return true;
   }
 }

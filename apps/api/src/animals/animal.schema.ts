@@ -84,22 +84,9 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
   readonly status!: PetStatus | undefined;
 }
 
-const write = animalSchemas.serialiser('Pet');
-const writeAll = animalSchemas.listSerialiser('Pet');
-
-/** The JSON of pages, so that requests that share a page also share its JSON. */
-const textOfPage = new WeakMap<readonly Animal[], Buffer>();
-
 /** The JSON of an animal: a Pet. */
-export function presentAnimal(animal: Animal): string {
-  return write(animal);
-}
-
-export function presentAnimals(page: readonly Animal[]): Buffer {
-  const text = textOfPage.get(page) ?? Buffer.from(writeAll(page));
-  textOfPage.set(page, text);
-  return text;
-}
+export const presentAnimal: (animal: Animal) => string = animalSchemas.serialiser('Pet');
+export const presentAnimals: (page: readonly Animal[]) => string = animalSchemas.listSerialiser('Pet');
 
 /** The entity tag of a Pet: its version. */
 export function animalTag(animal: Animal): string {

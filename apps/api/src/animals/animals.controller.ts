@@ -7,8 +7,10 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { IfMatch } from '../http/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
-import { addPageHeaders } from '../http/pages.js';
+import { type PresentedPage, presentPage, sendPage } from '../http/pages.js';
+import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
+import { SharedReads } from '../http/shared-reads.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import {
   animalJson,
@@ -24,6 +26,8 @@ import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
 
 @Controller()
 export class AnimalsController {
+  private readonly pages = new SharedReads<PresentedPage>();
+
   constructor(
     private readonly context: ApiContext,
     private readonly idempotency: Idempotency,
@@ -47,10 +51,12 @@ export class AnimalsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const { items, next } = await this.listAnimals.execute(query);
-    const body = presentAnimals(items);
-    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ANIMALS_CURSOR, body, next });
-    return body;
+    const text = queryOf(request.url);
+    const shared = await this.pages.of(text, async () => {
+      const { items, next } = await this.listAnimals.execute(query);
+      return presentPage(ANIMALS_CURSOR, text, presentAnimals(items), next);
+    });
+    return sendPage(request, reply, this.context.origin(request), shared);
   }
 
   @Operation('POST /v1/pets', {

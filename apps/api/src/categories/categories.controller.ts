@@ -6,7 +6,8 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { IfMatch, isOnlyIfNone } from '../http/conditions.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
-import { addPageHeaders } from '../http/pages.js';
+import { presentPage, sendPage } from '../http/pages.js';
+import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import {
@@ -44,11 +45,10 @@ export class CategoriesController {
     @ValidQuery(ListCategoriesQuery) query: ListCategoriesQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Buffer> {
     const { items, next } = await this.listCategories.execute(query);
-    const body = presentCategories(items);
-    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: CATEGORIES_CURSOR, body, next });
-    return body;
+    const shown = presentPage(CATEGORIES_CURSOR, queryOf(request.url), presentCategories(items), next);
+    return sendPage(request, reply, this.context.origin(request), shown);
   }
 
   @Operation('POST /v1/categories', {

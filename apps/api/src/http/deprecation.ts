@@ -4,22 +4,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiContext } from './api-context.js';
 import { HttpRefusal } from './error-codes.js';
 
-/** Tells callers that an operation will be removed. */
+const DOCS = '/docs>; rel="deprecation"; type="text/html"';
+
+/** What an operation that will be removed tells its callers. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
   readonly headers: Readonly<Record<'deprecation' | 'sunset', string>>;
+  /** The path of the replacement: text, the name of a parameter, text, and so on. */
+  private readonly parts: readonly string[];
 
   constructor(readonly deprecation: Deprecation) {
-    const { since, sunset } = deprecation;
+    const { since, sunset, replacement } = deprecation;
     this.headers = { deprecation: `@${since / 1_000}`, sunset: new Date(sunset).toUTCString() };
+    this.parts = replacement.slice(replacement.indexOf('/')).split(/[{}]/);
   }
 
   /** @throws HttpRefusal 410 from the sunset on. */
   give(context: ApiContext, request: FastifyRequest, reply: FastifyReply): void {
     const { operation, sunset, replacement } = this.deprecation;
     const origin = context.origin(request);
-    const successor = `<${origin}${this.successor(request.params as Record<string, string>)}>; rel="successor-version"`;
-    reply.headers({ ...this.headers, link: `${successor}, <${origin}/docs>; rel="deprecation"; type="text/html"` });
+    const successor = this.successor(request.params as Record<string, string>);
+    reply.headers(this.headers).header('link', `<${origin}${successor}>; rel="successor-version", <${origin}${DOCS}`);
     if (context.clock.now() >= sunset) {
       throw new HttpRefusal('gone', `${operation} has been removed, use ${replacement}`);
     }
@@ -27,10 +32,13 @@ export class DeprecationNotice {
 
   /** The path of the replacement with the request's ids. Without its query if a parameter isn't a valid id. */
   private successor(parameters: Readonly<Record<string, string>>): string {
-    const { replacement } = this.deprecation;
-    const path = replacement.slice(replacement.indexOf('/'));
-    const hasIds = Object.values(parameters).every((text) => int64From(text) !== undefined);
-    if (!hasIds) return path.replace(/\?.*/, '');
-    return path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(int64From(parameters[name])));
+    let path = '';
+    for (let index = 0; index < this.parts.length; index += 1) {
+      const part = this.parts[index] ?? '';
+      const id = index % 2 === 0 ? part : int64From(parameters[part]);
+      if (id === undefined) return path.replace(/\?.*/, '');
+      path += String(id);
+    }
+    return path;
   }
 }

@@ -2,10 +2,9 @@ import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RequestLimits } from './request-limits.js';
+import { AddressLimits } from './address-limits.js';
 import { ApiContext } from './api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
-import { shownRoute } from './observers.js';
 import { loggedId } from './request-id.js';
 import { traceOf } from './traces.js';
 
@@ -17,7 +16,7 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
     private readonly context: ApiContext,
   ) {}
 
@@ -50,7 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
     const { ip } = request;
-    const { headers, refusal } = await (isOurs ? this.limits.lookAtAddress(ip) : this.limits.countAddress(ip));
+    const { headers, refusal } = await (isOurs ? this.limits.look(ip) : this.limits.count(ip));
     reply.headers(headers);
     return isOurs ? error : (refusal ?? error);
   }
@@ -62,7 +61,7 @@ export class ErrorFilter implements ExceptionFilter {
         request_id: loggedId(request.id),
         trace_id: traceId,
         span_id: spanId,
-        route: shownRoute(request.routeOptions.url ?? '*'),
+        route: request.route.shown,
         stack: stackOf(error),
       },
       code,

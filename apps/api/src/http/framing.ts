@@ -49,5 +49,10 @@ export function routeEveryMethod(fastify: FastifyInstance): void {
 
 /** Whether a header was sent more than once; `rawHeaders` is name, value, name, value … */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length > 1;
+  let times = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index];
+    if (each?.length === name.length && each.toLowerCase() === name) times += 1;
+  }
+  return times > 1;
 }

@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { createParamDecorator, type ExecutionContext, type PipeTransform, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
-import { type DefinedOperation, takes } from './operation.js';
+import { takes } from './operation.js';
 import { validated } from './validation.js';
-
-const requestOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest<FastifyRequest>(),
-);
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
@@ -22,18 +18,15 @@ export function JsonBody<Body extends object>(
   type: Type<Body>,
   mediaTypes: readonly string[] = [JSON_TYPE],
 ): ParameterDecorator {
-  const pipe: PipeTransform<FastifyRequest, Promise<Body>> = {
-    async transform(request) {
-      return validated(type, objectFrom(await bodyOf(request)));
-    },
-  };
-  return takes({ body: { type, mediaTypes } }, requestOf(pipe));
+  const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<Body> => {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    return validated(type, objectFrom(await bodyOf(request)));
+  });
+  return takes({ body: { type, mediaTypes } }, read());
 }
 
-/** Refuses a request whose Content-Type or Content-Encoding the operation doesn't accept. */
-export function requireMediaType({ body }: DefinedOperation, { headers }: IncomingMessage): void {
-  if (body === undefined) return;
-  const { mediaTypes } = body;
+/** Refuses a request whose body isn't declared as one that the operation takes. */
+export function requireMediaType(mediaTypes: readonly string[], { headers }: IncomingMessage): void {
   if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
     const allowed = mediaTypes.join(' or ');
     throw new HttpRefusal('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
@@ -64,5 +57,5 @@ function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
 
 /** The body's bytes. */
 export async function bodyOf({ received }: FastifyRequest): Promise<Buffer> {
-  return received === undefined ? Buffer.alloc(0) : received.read();
+  return received === undefined ? Buffer.alloc(0) : received.whole;
 }

@@ -1,4 +1,4 @@
-import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
+import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from './operation.js';
@@ -53,7 +53,8 @@ export class ApiMetrics extends Metrics implements RequestObserver {
   }
 
   forRoute(route: string): Observe {
-    return ({ method }, status, milliseconds) => {
+    return ({ method, verdict, caller }, status, milliseconds) => {
+      if (verdict !== undefined) this.countDecision(caller.plan.name, verdict);
       this.requests.observe({ method: shownMethod(method), route, status }, milliseconds / 1_000);
     };
   }
@@ -63,8 +64,9 @@ export class ApiMetrics extends Metrics implements RequestObserver {
     this.requests.observe({ method: shownMethod(method), route: NO_ROUTE, status }, 0);
   }
 
-  countDecision(source: Source, { outcome }: Verdict): void {
-    const counts = this.decisions.get('plan' in source ? source.plan.name : NO_PLAN);
+  /** @param plan undefined for an address without a valid key. */
+  countDecision(plan: PlanName | undefined, { outcome }: Verdict): void {
+    const counts = this.decisions.get(plan ?? NO_PLAN);
     if (counts !== undefined) counts[outcome] += 1;
   }
 

@@ -2,8 +2,7 @@ import { isKnown } from '@adoption-store/web';
 import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tagPage } from './conditions.js';
-import { queryOf } from './request-target.js';
+import { entityTag, sha256 } from './conditions.js';
 
 /** The end of a page of `resource`, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
@@ -21,27 +20,48 @@ export function decodeCursor(resource: string, cursor: unknown): bigint | undefi
 
 export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 
-interface ListPage {
-  /** The base of the link (`ApiContext.origin`). */
-  readonly origin: string;
-  /** The name of the list in its cursors. */
-  readonly resource: string;
-  readonly body: string | Buffer;
-  /** The last id of this page. Undefined on the last page. */
-  readonly next: bigint | undefined;
+/** A page as it is sent. Requests for the same page may share it. */
+export interface PresentedPage {
+  readonly body: Buffer;
+  readonly tag: string;
+  /** The query of the next page. Undefined on the last page. */
+  readonly next: string | undefined;
 }
 
-/** Adds the `ETag` of a page and the `Link` (RFC 8288) to the next one. A 304 needs no link, because the tag covers it. */
-export function addPageHeaders(request: FastifyRequest, reply: FastifyReply, page: ListPage): void {
-  const { body, next } = page;
-  tagPage(reply, body, next);
-  if (next !== undefined && !isKnown(request, reply)) reply.header('link', nextPageLink(request, page, next));
+/**
+ * The tag covers also whether there is a next page, because a client with the old response would miss it.
+ *
+ * @param resource the kind of the items, which their cursors name.
+ * @param query of the request. Every parameter in it has been validated.
+ * @param next the last id of this page. Undefined on the last page.
+ */
+export function presentPage(resource: string, query: string, body: string, next: bigint | undefined): PresentedPage {
+  const tag = entityTag(sha256(body + String(next ?? '')));
+  return {
+    body: Buffer.from(body),
+    tag,
+    next: next === undefined ? undefined : nextQuery(query, encodeCursor(resource, next)),
+  };
 }
 
-/** The request's own query, with another cursor. Every parameter in it has been validated. */
-function nextPageLink({ url, routeOptions }: FastifyRequest, { origin, resource }: ListPage, next: bigint): string {
-  const query = new URLSearchParams(queryOf(url));
-  query.delete('cursor');
-  query.append('cursor', encodeCursor(resource, next));
-  return `<${origin}${routeOptions.url}?${query.toString()}>; rel="next"`;
+/** Adds the `ETag` of the page and the `Link` (RFC 8288) to the next one. A 304 needs no link: the tag covers it. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  origin: string,
+  { body, tag, next }: PresentedPage,
+): Buffer {
+  reply.header('etag', tag);
+  if (next !== undefined && (request.headers['if-none-match'] === undefined || !isKnown(request, reply))) {
+    reply.header('link', `<${origin}${request.route.url}?${next}>; rel="next"`);
+  }
+  return body;
+}
+
+/** The same parameters, with another cursor. */
+function nextQuery(query: string, cursor: string): string {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('cursor');
+  parameters.append('cursor', cursor);
+  return parameters.toString();
 }

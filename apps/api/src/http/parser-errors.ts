@@ -39,7 +39,7 @@ function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefine
   const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
   if (target === undefined) return undefined;
   if (target.includes('#')) return fragmentRefusal();
-  const methods = routes.methodsOf(routableUrl(target));
+  const methods = routes.methodsOf(routableUrl({ url: target }));
   const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
   return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
 }

@@ -24,8 +24,13 @@ declare module 'fastify' {
 export class RequestBody {
   /** Why the body can't be complete. */
   private failure: HttpRefusal | undefined;
-  private breach: HttpRefusal | undefined;
-  private readonly whole: Promise<Buffer>;
+  /** The error if the bytes on the connection aren't a valid body. A valid one that is too large has none. */
+  refusal: HttpRefusal | undefined;
+  /**
+   * The complete body. Rejects with an HttpRefusal: `payload_too_large` as soon as the size is known, `bad_request` if the
+   * connection ends early.
+   */
+  readonly whole: Promise<Buffer>;
   private reject: (refusal: HttpRefusal) => void = () => undefined;
   private bytes: Buffer;
   private size = 0;
@@ -55,25 +60,9 @@ export class RequestBody {
     request.read(0);
   }
 
-  /**
-   * The complete body.
-   *
-   * @throws HttpRefusal `payload_too_large` as soon as the size is known, `bad_request` if the connection ends early.
-   */
-  read(): Promise<Buffer> {
-    return this.whole;
-  }
-
-  /**
-   * The error if the bytes on the connection aren't a valid body. Undefined for a valid body, even if it is too large.
-   */
-  get refusal(): HttpRefusal | undefined {
-    return this.breach;
-  }
-
   /** Ends the body: nothing more of it can be read. */
   breakOff(refusal: HttpRefusal): void {
-    this.breach ??= refusal;
+    this.refusal ??= refusal;
     this.fail(refusal);
   }
 

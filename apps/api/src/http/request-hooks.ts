@@ -1,45 +1,147 @@
-import { hasBody } from '@adoption-store/web';
-import type { FastifyInstance } from 'fastify';
-import { errorBody, JSON_TYPE } from './error-codes.js';
+import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
+import { isKnown } from '@adoption-store/web';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { entityTag, sha256 } from './conditions.js';
+import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
+import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
+import type { DefinedOperation } from './operation.js';
 import { RequestBody } from './request-body.js';
-import type { RequestRecorder } from './request-recorder.js';
+import { loggedId } from './request-id.js';
 import type { SocketRefusals } from './socket-refusals.js';
+
+/** What is known of a route when it is registered. */
+interface KnownRoute {
+  readonly url: string;
+  /** As the documentation writes it. */
+  readonly shown: string;
+  /** Undefined for pages outside the API and for unknown routes. */
+  readonly operation: DefinedOperation | undefined;
+  /** Reports a request to the observers. */
+  readonly observe: Observe;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    route: KnownRoute;
+    /** The owner of the request's key, if the key is expired, revoked or disabled. */
+    unusableKey?: KeyRequester;
+    /** The verdict of the caller's limits, once they were checked. */
+    verdict?: Verdict;
+    /** The code of the error response. */
+    errorCode?: ErrorCode;
+    /** Time of `performance.now()`. Undefined once the request has been reported. */
+    startedAt: number | undefined;
+  }
+  interface FastifyContextConfig {
+    route?: KnownRoute;
+  }
+}
 
 interface RequestHooks {
   readonly refusals: SocketRefusals;
-  readonly recorder: RequestRecorder;
-  /** Whether each response must close its connection. */
-  readonly isEnding: () => boolean;
+  readonly recordRequest: RecordRequest;
+  readonly observers: readonly RequestObserver[];
+  /** Once it is aborted, each response closes its connection. */
+  readonly ending: AbortSignal | undefined;
 }
 
+/** The status for logs and metrics of a request whose client disconnected, as in nginx. */
+const ABANDONED = 499;
+
 /** The hooks that run for every request before its guards, and for every response. */
-export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, isEnding }: RequestHooks): void {
+export function addRequestHooks(
+  fastify: FastifyInstance,
+  { refusals, recordRequest, observers, ending }: RequestHooks,
+): void {
   fastify.decorateRequest('received', undefined);
+  fastify.decorateRequest('startedAt', undefined);
+  const known = (url: string, operation?: DefinedOperation): KnownRoute => {
+    const shown = shownRoute(url);
+    const each = observers.map((observer) => observer.forRoute(shown));
+    const observe: Observe = (request, status, milliseconds) => {
+      for (const one of each) one(request, status, milliseconds);
+    };
+    return { url, shown, operation, observe };
+  };
+  // What the router refuses by itself has no route.
+  const unknown = known(NO_ROUTE);
+  fastify.addHook('onRoute', (options) => {
+    options.config = { ...options.config, route: known(options.url, options.config?.operation) };
+  });
   fastify.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now();
+    const { route = unknown } = request.routeOptions.config;
+    request.route = route;
     refusals.onRequest(request, reply);
-    if (hasBody(request.raw)) request.received = new RequestBody(request.raw);
-    // Set first, so that errors have them too.
-    reply.headers({ 'content-type': JSON_TYPE, 'x-request-id': request.id });
-    const { operation } = request.routeOptions.config;
-    if (operation?.stability !== undefined) reply.header('x-stability', operation.stability);
-    // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
-    if (/\bupgrade\b/i.test(request.headers.connection ?? '')) reply.header('connection', 'close');
+    const { connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    // RFC 9112 §6: one of these announces a body.
+    if ((length !== undefined && length !== '0') || coding !== undefined)
+      request.received = new RequestBody(request.raw);
+    // Set at the beginning, so that errors have them too.
+    reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
+    if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
+    // Node drops the bytes after a request that asks for an upgrade, so the connection is closed. Nothing is ever
+    // upgraded.
+    if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
     done(checkFraming(request));
   });
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    recorder.record(request);
-    if (isEnding()) reply.header('connection', 'close');
+  fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
+    record(request, recordRequest);
+    if (ending?.aborted === true) reply.header('connection', 'close');
     const refusal = request.received?.refusal;
-    if (refusal === undefined) {
-      // The onRequest hook has set it for responses with a body.
-      if (reply.statusCode === 204) reply.removeHeader('content-type');
+    if (refusal !== undefined) {
+      // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
+      const error = errorBody(refusal.code, refusal.message);
+      reply.code(error.status).header('connection', 'close').removeHeader('etag');
+      done(null, JSON.stringify(error));
+      return;
+    }
+    const { statusCode } = reply;
+    const { operation } = request.route;
+    // It was set at the beginning, for the responses with a body.
+    if (statusCode === 204) reply.removeHeader('content-type');
+    if (statusCode !== 200 || operation?.method !== 'GET' || operation.hasEntityTag === false) {
       done(null, payload);
       return;
     }
-    // The body isn't valid HTTP, so this error replaces the operation's response.
-    const error = errorBody(refusal.code, refusal.message);
-    reply.code(error.status).header('connection', 'close').removeHeader('etag');
-    done(null, JSON.stringify(error));
+    // A strong tag (RFC 9110 §8.8.3): that of the handler, or one of the body.
+    if (!reply.hasHeader('etag')) reply.header('etag', entityTag(sha256(payload as string)));
+    // Content-Type stays in a 304. Removing a header takes longer than sending it, and then a 304 is no faster.
+    const isUnchanged = request.headers['if-none-match'] !== undefined && isKnown(request, reply);
+    if (isUnchanged) reply.code(304);
+    // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
+    done(null, isUnchanged && request.method !== 'HEAD' ? null : payload);
   });
+  const end = (request: FastifyRequest, status: number) => {
+    // The client has disconnected, so the request is already reported.
+    if (request.startedAt === undefined) return;
+    request.route.observe(request, status, performance.now() - request.startedAt);
+    request.startedAt = undefined;
+  };
+  fastify.addHook('onResponse', (request, reply, done) => {
+    end(request, reply.statusCode);
+    done();
+  });
+  fastify.addHook('onRequestAbort', (request, done) => {
+    end(request, ABANDONED);
+    done();
+  });
+}
+
+/** Records a request of a known account when it is answered: the use of its key, its outcome and its refusal. */
+function record(request: FastifyRequest, recordRequest: RecordRequest): void {
+  // Undefined if the request wasn't authenticated.
+  const caller = request.caller as KeyRequester | undefined;
+  const owner = caller ?? request.unusableKey;
+  if (owner === undefined) return;
+  const { verdict, operation, errorCode, received } = request;
+  const code = received?.refusal?.code ?? errorCode;
+  // An error of the server is no refusal: operators see it in the log.
+  const refusal = code === undefined || errorStatuses[code] >= 500 ? undefined : refusalOf(request, code);
+  recordRequest.execute(owner, { isUse: caller !== undefined, verdict, operation: operation?.route, refusal });
+}
+
+function refusalOf({ id, method, route }: FastifyRequest, code: ErrorCode): Refusal {
+  return { operation: `${method} ${route.shown}`, code, requestId: loggedId(id) };
 }

@@ -5,7 +5,7 @@ const UNROUTABLE = '/-';
  * The path and query for routing, also of an absolute-form target (RFC 9112 §3.2.2). A target to which Fastify's router
  * itself would respond, before any guard, gets the path of the catch-all instead.
  */
-export function routableUrl(target: string): string {
+export function routableUrl({ url: target = '' }: { url?: string | undefined }): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   const path = pathOf(url);
   const isRoutable = path.startsWith('/') && !path.includes('//') && (!path.endsWith('/') || path === '/');

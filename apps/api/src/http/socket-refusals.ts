@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestLimits } from './request-limits.js';
+import type { AddressLimits } from './address-limits.js';
 import type { RequestObserver } from './observers.js';
 import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
 import { requestId } from './request-id.js';
@@ -31,7 +31,7 @@ export class SocketRefusals {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
     private readonly observers: readonly RequestObserver[],
   ) {}
 
@@ -98,7 +98,7 @@ export class SocketRefusals {
   }
 
   private async answer(socket: Socket, refused: HttpRefusal, request?: IncomingMessage): Promise<string> {
-    const { headers: limitHeaders, refusal = refused } = await this.limits.countAddress(socket.remoteAddress ?? '');
+    const { headers: limitHeaders, refusal = refused } = await this.limits.count(socket.remoteAddress ?? '');
     const { code, message, headers } = refusal;
     const error = errorBody(code, message);
     const id = request === undefined ? randomUUID() : requestId(request);

@@ -157,7 +157,11 @@ class Parser {
   }
 
   private skipWhiteSpace(): void {
-    while (isWhiteSpace(this.text.charCodeAt(this.position))) this.position += 1;
+    let code = this.text.charCodeAt(this.position);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      this.position += 1;
+      code = this.text.charCodeAt(this.position);
+    }
   }
 
   private match(sticky: RegExp): RegExpExecArray | null {
@@ -171,10 +175,6 @@ class Parser {
     const what = this.position < this.text.length ? 'unexpected character' : 'unexpected end';
     return refusal(`is not JSON: ${what} at position ${this.position}`);
   }
-}
-
-function isWhiteSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 function isPrototypeKey(key: string, value: JsonValue): boolean {

@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { type DefinedOperation, takes } from './operation.js';
+import { takes } from './operation.js';
 import { requireKnownParameters } from './query-parameters.js';
 import { queryOf } from './request-target.js';
 import { validated } from './validation.js';
@@ -32,10 +32,9 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
   return takes({ query: type }, decorate());
 }
 
-/** Refuses any query parameter if the operation has none. If it has some, `ValidQuery` checks them. */
-export function requireNoQuery({ query }: DefinedOperation, request: FastifyRequest): void {
-  const text = queryOf(request.url);
-  if (text !== '' && query === undefined) requireKnownParameters(Object.keys(parameters(text)));
+/** Refuses the parameters of an operation that takes none. `ValidQuery` judges those of the others. */
+export function refuseQuery(url: string): void {
+  requireKnownParameters(Object.keys(parameters(queryOf(url))));
 }
 
 function parameters(text: string) {

@@ -1,4 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { MeterRequest } from '@adoption-store/domain';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
   getOptionsToken,
@@ -9,8 +10,8 @@ import {
   ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
 import { judgementOf } from '../http/limit-headers.js';
-import { RequestLimits } from '../http/request-limits.js';
 
 /**
  * Nest's throttler with the limits of the caller's plan. One step checks both windows and gives the headers. The
@@ -18,21 +19,35 @@ import { RequestLimits } from '../http/request-limits.js';
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
+  /** The handlers whose requests the throttler doesn't skip. */
+  private readonly throttled = new Set<unknown>();
+
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(getStorageToken()) storage: ThrottlerStorage,
     reflector: Reflector,
-    private readonly limits: RequestLimits,
+    private readonly meter: MeterRequest,
+    private readonly context: ApiContext,
   ) {
     super(options, storage, reflector);
   }
 
+  /** The throttler reads the decorators of a handler once, not at each request, which took a fifth of a list's time. */
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    return this.throttled.has(context.getHandler()) ? this.judge(context) : super.canActivate(context);
+  }
+
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+    this.throttled.add(context.getHandler());
+    return this.judge(context);
+  }
+
+  private async judge(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const verdict = await this.limits.count(request.caller);
+    const verdict = await this.meter.execute(request.caller);
     request.verdict = verdict;
-    const { headers, refusal } = judgementOf(verdict, this.limits.clock.now());
+    const { headers, refusal } = judgementOf(verdict, this.context.clock.now());
     http.getResponse<FastifyReply>().headers(headers);
     if (refusal !== undefined) throw refusal;
     return true;

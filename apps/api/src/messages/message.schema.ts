@@ -15,11 +15,14 @@ export const QUEUED = {
   createdAt: '2026-11-21T12:00:00.000Z',
 };
 
-export const MessageId = pathParameter({
-  name: 'messageId',
-  description: 'Identifier of the message.',
-  schema: { type: 'string', examples: [QUEUED.id] },
-});
+export const MessageId = pathParameter(
+  {
+    name: 'messageId',
+    description: 'Identifier of the message.',
+    schema: { type: 'string', examples: [QUEUED.id] },
+  },
+  String,
+);
 
 const text: Described = {
   type: 'string',

@@ -5,7 +5,8 @@ import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
-import { addPageHeaders } from '../http/pages.js';
+import { presentPage, sendPage } from '../http/pages.js';
+import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
@@ -35,12 +36,11 @@ export class OrdersController {
     @ValidQuery(ListOrdersQuery) { limit, status, after }: ListOrdersQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Buffer> {
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    const body = presentOrders(items);
-    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ORDERS_CURSOR, body, next });
-    return body;
+    const shown = presentPage(ORDERS_CURSOR, queryOf(request.url), presentOrders(items), next);
+    return sendPage(request, reply, this.context.origin(request), shown);
   }
 
   @Operation('POST /v1/store/orders', {

@@ -6,8 +6,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf } from '../../src/openapi/description.js';
+import { ApiContext } from '../../src/http/api-context.js';
 import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
@@ -140,7 +142,7 @@ describe('a key that has ended or is disabled is answered', () => {
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
     await end({ id: key.id });
     // A change acts within a second. Waits for it without a request.
-    const accepted = () => api.application.authenticate.execute(text);
+    const accepted = async () => api.application.authenticate.execute(text);
     await until(() =>
       accepted().then(
         () => false,
@@ -418,13 +420,18 @@ describe('a handler that defines no operation', () => {
 
     @Module({
       controllers: [Undeclared],
-      providers: [{ provide: APP_GUARD, useClass: ScopesGuard }],
+      providers: [
+        { provide: ApiContext, useValue: undefined },
+        { provide: APP_GUARD, useClass: ScopesGuard },
+      ],
     })
     class UndeclaredModule {}
 
-    undeclared = await NestFactory.create<NestFastifyApplication>(UndeclaredModule, new FastifyAdapter(), {
-      logger: false,
+    const adapter = new FastifyAdapter();
+    adapter.getInstance<FastifyInstance>().addHook('onRequest', async (request) => {
+      request.route = { url: '/undeclared', shown: '/undeclared', operation: undefined, observe: () => undefined };
     });
+    undeclared = await NestFactory.create<NestFastifyApplication>(UndeclaredModule, adapter, { logger: false });
     await undeclared.init();
     expect(await undeclared.inject('/undeclared')).toMatchObject({ statusCode: 500 });
     expect(hasRun).toBe(false);

@@ -122,7 +122,7 @@ function requestLines(bytes: string): readonly (readonly [method: string, target
 
 /** The differences between the response and the description. */
 export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
-  const path = pathOf(routableUrl(target));
+  const path = pathOf(routableUrl({ url: target }));
   if (BESIDE.test(path)) return [];
   const described = describedResponse(method, path, response.status);
   if (described === undefined) return [`status ${response.status} is not described`];

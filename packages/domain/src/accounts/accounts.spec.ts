@@ -23,8 +23,7 @@ import {
   MOST_KEYS_A_DAY,
   requireTheirs,
 } from './api-key.js';
-import { environmentOf, generateKeyText } from './api-key-text.js';
-import { crc32 } from './crc32.js';
+import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
 import type { IssueKeyInput } from './issue-key.js';
 import { describePlan, limitsOf, plan, type PlanName, samePlan } from './plan.js';
 import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
@@ -602,13 +601,13 @@ describe('keys of an account', () => {
         apiKeys: counting as unknown as typeof ports.apiKeys,
       }).authenticate;
       const unknown = generateKeyText('live', ports.cryptography);
-      await expect(authenticate.execute(unknown)).rejects.toMatchObject({ code: 'invalid_api_key' });
-      await expect(counted.execute(`${unknown.slice(0, -1)}-`)).rejects.toMatchObject({
+      await expect((async () => authenticate.execute(unknown))()).rejects.toMatchObject({ code: 'invalid_api_key' });
+      await expect((async () => counted.execute(`${unknown.slice(0, -1)}-`))()).rejects.toMatchObject({
         code: 'invalid_api_key',
         message: 'the API key is not valid',
       });
       expect(lookUps).toBe(0);
-      await expect(counted.execute(unknown)).rejects.toMatchObject({ code: 'invalid_api_key' });
+      await expect((async () => counted.execute(unknown))()).rejects.toMatchObject({ code: 'invalid_api_key' });
       expect(lookUps).toBe(1);
     });
 
@@ -619,19 +618,19 @@ describe('keys of an account', () => {
       expect(await authenticate.execute(text)).toMatchObject({ keyId: id, accountId });
       expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
       const disabled = { code: 'disabled_api_key', kind: 'unauthenticated' };
-      await expect(authenticate.execute(text)).rejects.toMatchObject(disabled);
+      await expect((async () => authenticate.execute(text))()).rejects.toMatchObject(disabled);
       await disableKey.execute({ id, isDisabled: false });
       expect(await authenticate.execute(text)).toMatchObject({ keyId: id });
       clock.advance(HOUR);
-      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
+      await expect((async () => authenticate.execute(text))()).rejects.toMatchObject({ code: 'expired_api_key' });
       clock.advance(1);
       await revokeKey.execute({ id });
-      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+      await expect((async () => authenticate.execute(text))()).rejects.toMatchObject({ code: 'revoked_api_key' });
     });
 
     it('of another environment is refused with a message that says so', async () => {
       const { ports, authenticate } = setUp();
-      await expect(authenticate.execute(generateKeyText('staging', ports.cryptography))).rejects.toMatchObject({
+      await expect((async () => authenticate.execute(generateKeyText('staging', ports.cryptography)))()).rejects.toMatchObject({
         code: 'invalid_api_key',
         message: 'the API key is for the staging environment, this is live',
       });
@@ -665,7 +664,7 @@ describe('keys of an account', () => {
       expect(replaced).toMatchObject({ id: old.key.id, expiresAt: clock.now() + works });
       expect(await authenticate.execute(text)).toMatchObject({ keyId: key.id, key: { name: 'ci' } });
       clock.advance(works);
-      await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'expired_api_key' });
+      await expect((async () => authenticate.execute(old.text))()).rejects.toMatchObject({ code: 'expired_api_key' });
     });
 
     it('whose text could not be shown is rolled back, and the one that it replaced goes on as it was', async () => {
@@ -673,7 +672,7 @@ describe('keys of an account', () => {
       const old = await issue();
       const replacement = await rotateKey.execute({ id: old.key.id });
       await rollBackKey.execute(replacement);
-      await expect(authenticate.execute(replacement.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+      await expect((async () => authenticate.execute(replacement.text))()).rejects.toMatchObject({ code: 'revoked_api_key' });
       expect((await listKeys.execute())[0]?.key).toEqual(old.key);
     });
 

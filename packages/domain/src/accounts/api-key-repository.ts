@@ -58,7 +58,7 @@ export interface ApiKeyRepository {
    *
    * @throws DomainError `service_unavailable`
    */
-  findByHash(hash: string): Promise<AccountKey | undefined>;
+  findByHash(hash: string): AccountKey | Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or those of one account, ascending by id. Only the given part is read from the store. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;

@@ -1,6 +1,5 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { crc32 } from './crc32.js';
 
 export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
 /** The deployment that accepts the key. It is part of the key's text. */
@@ -36,4 +35,19 @@ function checksum(text: string): string {
     rest = Math.floor(rest / 62);
   }
   return digits;
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+/** CRC-32 (ISO 3309, as in zip and gzip) of an ASCII text, 0 … 2^32−1. */
+export function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (let index = 0; index < text.length; index += 1) {
+    crc = (crc >>> 8) ^ (TABLE[(crc ^ text.charCodeAt(index)) & 0xff] ?? 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
 }

@@ -20,7 +20,6 @@ import {
   PET_STATUSES,
   type PetStatus,
 } from './animal.js';
-import { ListAnimals } from './list-animals.js';
 import { type ImportRow, MAX_IMPORTED_ID } from './import-animals.js';
 
 const alice = 1n as AccountId;
@@ -225,16 +224,6 @@ describe('the catalogue', () => {
   it.each([0, 101, 1.5, Number.NaN])('refuses the limit %d', async (limit) => {
     const { listAnimals } = await storeOf(0);
     await expect(listAnimals.execute({ limit })).rejects.toEqual(invalid('limit must be'));
-  });
-
-  it('gives the same items to callers that share one read', async () => {
-    const { animals } = inMemoryPorts();
-    for (let added = 0; added < 3; added += 1) await animals.add(newAnimal(cat));
-    const found = await animals.list({ limit: 3 });
-    const sharing = new ListAnimals({ animals: { ...animals, list: () => Promise.resolve(found) } });
-    const [one, other] = [await sharing.execute({ limit: 2 }), await sharing.execute({ limit: 2 })];
-    expect(one.items).toEqual(found.slice(0, 2));
-    expect(other.items).toBe(one.items);
   });
 
   it('lists those of at most 100 ids', async () => {

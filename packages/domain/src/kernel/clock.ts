@@ -22,7 +22,7 @@ export function instant(milliseconds: number): Instant {
 
 /** The start of the UTC window of that length (in milliseconds) that contains `now`. */
 export function startOf(length: number, now: Instant): Instant {
-  return instant(now - (now % length));
+  return (now - (now % length)) as Instant;
 }
 
 /** Whether a stored time lies so far ahead of `now` that the clock of one of the two is wrong. */
@@ -31,5 +31,5 @@ export function isAhead(time: Instant, now: Instant): boolean {
 }
 
 export function later(from: Instant, milliseconds: number): Instant {
-  return instant(from + milliseconds);
+  return (from + milliseconds) as Instant;
 }

@@ -32,12 +32,6 @@ export interface Page<Item, Place> {
 }
 
 /**
- * The items of a page by the array from which they were cut. Callers that share a read thus share one array of items, and
- * what is built from it.
- */
-const cuts = new WeakMap<readonly unknown[], readonly unknown[]>();
-
-/**
  * One page of what `read` returns: the items next to the place, in the order of the list. Pages are cut by the items,
  * not by position. A walk along `next` therefore returns every item that existed throughout exactly once, even if items
  * are added meanwhile. If fewer items than a page precede the place, the first page is returned.
@@ -64,18 +58,12 @@ export async function readPage<Item, Place>(
     return { items, next: hasNext ? last : undefined, previous: placeAt(items[0]) };
   }
   const found = await read({ after, limit: limit + 1 });
-  const items = found.length > limit ? cut(found, limit) : found;
+  const items = found.slice(0, limit);
   return {
     items,
     next: found.length > limit ? placeAt(items.at(-1)) : undefined,
     previous: after === undefined ? undefined : placeAt(items[0]),
   };
-}
-
-function cut<Item>(found: readonly Item[], limit: number): readonly Item[] {
-  const items = (cuts.get(found) as readonly Item[] | undefined) ?? found.slice(0, limit);
-  cuts.set(found, items);
-  return items;
 }
 
 /** @throws DomainError `invalid_parameter` if the filter has more than 100 ids. */

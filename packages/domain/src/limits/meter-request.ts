@@ -20,7 +20,7 @@ export class MeterRequest {
   ) {}
 
   /** A refusal is a verdict, not an exception. */
-  async execute(source: Source): Promise<Verdict> {
+  execute(source: Source): Verdict | Promise<Verdict> {
     return this.ports.requests.count(this.requestOf(source));
   }
 

@@ -23,8 +23,8 @@ export interface CountedRequest {
  * concurrent requests against L left admit exactly min(N, L).
  */
 export interface RequestCounter extends KeyBans {
-  /** Decides about a request, and counts it if it is admitted. */
-  count(request: CountedRequest): Promise<Verdict>;
+  /** Decides about a request, and counts it if it is admitted. The verdict is there at once if no other process has a say. */
+  count(request: CountedRequest): Verdict | Promise<Verdict>;
   /** The verdict that a request would get now, without counting one. */
   look(request: CountedRequest): Promise<Verdict>;
   /** Deletes stored counts and bans that no decision needs from `now` on. Returns their number. */

@@ -1,8 +1,7 @@
+import { unavailable, QueryTimeoutError } from '../database/on-database.js';
 import type { AccountKey } from '@adoption-store/domain';
 import { LRUCache } from 'lru-cache';
 import { Batch } from '../database/batch.js';
-import { unavailable } from '../database/database-errors.js';
-import { QueryTimeoutError } from '../database/query-timeouts.js';
 
 /** Milliseconds. No entry is older, so every process notices a change of a key or its account within this time. */
 const MOST_AGE = 1_000;
@@ -57,7 +56,11 @@ export class KeyCache {
   }
 
   /** @throws DomainError `service_unavailable` */
-  async find(hash: string): Promise<AccountKey | undefined> {
+  find(hash: string): AccountKey | Promise<AccountKey | undefined> {
+    return this.cache.get(hash) ?? this.fetch(hash);
+  }
+
+  private async fetch(hash: string): Promise<AccountKey | undefined> {
     try {
       return await this.cache.fetch(hash);
     } catch (error) {

@@ -1,7 +1,7 @@
+import { readFromDatabase } from '../database/on-database.js';
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { Columns } from '../database/columns.js';
-import { readFromDatabase } from '../database/database-errors.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { insertAccount, lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';

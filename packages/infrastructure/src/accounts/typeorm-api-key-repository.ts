@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type AccountKey,
@@ -24,7 +25,6 @@ import {
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
-import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
@@ -103,7 +103,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     );
   }
 
-  findByHash(hash: string): Promise<AccountKey | undefined> {
+  findByHash(hash: string): AccountKey | Promise<AccountKey | undefined> {
     return this.cache.find(hash);
   }
 
@@ -140,8 +140,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async search(query: KeySearch): Promise<readonly ApiKey[]> {
     const { values, ...statement } = searchOf(query);
     const rows = await readPrepared(this.dataSource, statement, values);
-    const found = rows.map((row) => keys.fromValues(row));
-    return query.before === undefined ? found : found.reverse();
+    const found = keys.fromRows(rows);
+    return query.before === undefined ? found : found.toReversed();
   }
 
   async purge(endedUntil: Instant): Promise<number> {
@@ -179,10 +179,9 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>> {
-    const rows = await readPrepared<[string, string, Date]>(this.dataSource, OPERATIONS, [ids]);
+    const rows = await readPrepared<[ApiKeyId, string, Date]>(this.dataSource, OPERATIONS, [ids]);
     const called = new Map<ApiKeyId, OperationUse[]>();
-    for (const [text, operation, at] of rows) {
-      const id = BigInt(text) as ApiKeyId;
+    for (const [id, operation, at] of rows) {
       const uses = called.get(id) ?? [];
       called.set(id, uses);
       uses.push({ operation, lastUsedAt: instant(at.getTime()) });
@@ -192,11 +191,12 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
 
   private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
     const rows = await readPrepared(this.dataSource, FIND_BY_HASHES, [hashes]);
-    const found = rows.map((row) => ({
-      key: keys.fromValues(row),
-      account: accountFrom(accounts.fromValues(row, keys.count)),
-    }));
-    const byHash = new Map(found.map((each) => [each.key.hash, each]));
+    const owners = accounts.fromRows(rows, keys.count);
+    const byHash = new Map<string, AccountKey>();
+    keys.fromRows(rows).forEach((key, index) => {
+      const owner = owners[index];
+      if (owner !== undefined) byHash.set(key.hash, { key, account: accountFrom(owner) });
+    });
     return hashes.map((hash) => byHash.get(hash));
   }
 

@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type Account,
   type AccountId,
@@ -13,7 +14,7 @@ import {
   type NewCredentials,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
-import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';

@@ -67,9 +67,6 @@ const MOVE_TO_WITHDRAWN = `
   WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()})
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
-// With the server's start time, because after a failover another server may have the same transaction ids.
-const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text' };
-
 /**
  * The row comparison makes a page by status a range of one index. With `status = …` PostgreSQL might scan animals of all
  * statuses by id until it has found enough.
@@ -99,11 +96,11 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const direction = isBack ? ' DESC' : '';
   const order = isRange ? `status${direction}, id${direction}` : `id${direction}`;
-  const filters = Object.entries({ status, ids, categoryIds, after, before }).filter(
-    ([, value]) => value !== undefined,
-  );
   return {
-    name: ['animals', ...filters.map(([name]) => name)].join(' '),
+    // Each combination of filters has a text of its own.
+    name:
+      `animals${status === undefined ? '' : ' status'}${ids === undefined ? '' : ' ids'}` +
+      `${categoryIds === undefined ? '' : ' categories'}${after === undefined ? '' : ' after'}${isBack ? ' before' : ''}`,
     text: `${SELECT}${where} ORDER BY ${order} LIMIT $1`,
     values,
   };
@@ -142,23 +139,24 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   ) {}
 
   async add(animal: NewAnimal, transaction?: Transaction): Promise<Animal> {
-    const [row = []] = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat(), transaction);
-    return columns.fromValues(row);
+    const rows = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat(), transaction);
+    const [added] = columns.fromRows(rows);
+    if (added === undefined) throw new Error('the INSERT returned no row');
+    return added;
   }
 
   /** Stores all animals or none, each under a new id, in the given order. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
-    return animalsFrom(await this.write(ADD_ALL[this.policy], columns.valuesOf(animals)));
+    return columns.fromRows(await this.write(ADD_ALL[this.policy], columns.valuesOf(animals)));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
-    const [row] = await readPrepared(this.dataSource, FIND, [id]);
-    return row && columns.fromValues(row);
+    return columns.fromRows(await readPrepared(this.dataSource, FIND, [id]))[0];
   }
 
   async list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { values, ...statement } = listOf(query);
-    const animals = animalsFrom(await readPrepared(this.dataSource, statement, values));
+    const animals = columns.fromRows(await readPrepared(this.dataSource, statement, values));
     return query.before === undefined ? animals : animals.toReversed();
   }
 
@@ -178,12 +176,6 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       const withdrawn = decide(await lockedState(manager, id));
       await manager.query(MOVE_TO_WITHDRAWN, [withdrawn.id, new Date(at)]);
     });
-  }
-
-  /** A text that changes whenever a transaction ends. If two calls return the same text, the data is the same. */
-  async snapshot(): Promise<string> {
-    const [row = []] = await readPrepared(this.dataSource, SNAPSHOT, []);
-    return row.join(' ');
   }
 
   private async write(
@@ -207,8 +199,4 @@ async function refusingUnknown<Result>(writing: Promise<Result>): Promise<Result
   return writing.catch((error: unknown) => {
     throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
   });
-}
-
-function animalsFrom(rows: readonly unknown[][]): readonly Animal[] {
-  return rows.map((row) => columns.fromValues(row));
 }

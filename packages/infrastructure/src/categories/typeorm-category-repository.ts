@@ -62,14 +62,14 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async findById(id: CategoryId): Promise<Category | undefined> {
     const [row] = await readPrepared(this.dataSource, FIND, [id]);
-    return row && columns.fromValues(row);
+    return row && columns.fromRows([row])[0];
   }
 
   async list(query: CategoryQuery): Promise<readonly Category[]> {
     const { values, ...statement } = listOf(query);
     const rows = await readPrepared(this.dataSource, statement, values);
-    const categories = rows.map((row) => columns.fromValues(row));
-    return query.before === undefined ? categories : categories.reverse();
+    const categories = columns.fromRows(rows);
+    return query.before === undefined ? categories : categories.toReversed();
   }
 
   async name({ id, name }: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory> {

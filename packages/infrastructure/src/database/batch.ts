@@ -1,7 +1,6 @@
+import { onDatabase, isOverdue } from './on-database.js';
 import { DomainError } from '@adoption-store/domain';
-import { onDatabase } from './database-errors.js';
-import { isOverdue } from './query-timeouts.js';
-import { callersTrace } from './query-tracing.js';
+import { callersTrace, queries } from './query-tracing.js';
 
 /** Default for the most items of one batch. */
 const MOST = 256;
@@ -10,7 +9,7 @@ interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
   /** The caller's trace context, if it is traced. */
-  readonly trace: ReturnType<typeof callersTrace>;
+  readonly trace: ReturnType<typeof callersTrace> | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -47,7 +46,13 @@ export class Batch<Item, Result> {
   add(item: Item): Promise<Result> {
     if (!this.isRunning && !this.isShared) return this.runAlone(item);
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, since: performance.now(), trace: callersTrace(), resolve, reject });
+      this.waiting.push({
+        item,
+        since: performance.now(),
+        trace: queries.start.hasSubscribers ? callersTrace() : undefined,
+        resolve,
+        reject,
+      });
       if (this.isRunning) return;
       this.isRunning = true;
       // Callers that arrived together are likely to do so again, so the first one waits until the end of this turn.

@@ -59,26 +59,45 @@ export class Columns<Entity extends object> {
 
   /** The values to insert, as one array for each column. */
   valuesOf(entities: readonly Partial<Entity>[]): unknown[][] {
-    return this.inserted.map(({ property, transformer }) =>
-      entities.map((entity) => (transformer ? (transformer.to(entity[property]) as unknown) : entity[property])),
-    );
-  }
-
-  /** @param values of a row, of which the entity's begin at `offset`, in the order of `list`. */
-  fromValues(values: readonly unknown[], offset = 0): Entity {
-    const entity: Partial<Record<keyof Entity, unknown>> = {};
-    let index = offset;
-    for (const { property, transformer } of this.selected) {
-      const value = values[index];
-      entity[property] = transformer ? (transformer.from(value) as unknown) : value;
-      index += 1;
+    const columns: unknown[][] = [];
+    for (const { property, transformer } of this.inserted) {
+      const values: unknown[] = [];
+      for (const entity of entities) values.push(transformer ? transformer.to(entity[property]) : entity[property]);
+      columns.push(values);
     }
-    return entity as Entity;
+    return columns;
   }
 
-  /** @param row with the columns' names as keys. */
+  /**
+   * The entities in the rows of a prepared statement, which has each int64 as a bigint.
+   *
+   * @param offset where an entity's values begin in its row. They are in the order of `list`.
+   */
+  fromRows(rows: readonly (readonly unknown[])[], offset = 0): readonly Entity[] {
+    const entities: Entity[] = [];
+    for (const row of rows) {
+      const entity: Partial<Record<keyof Entity, unknown>> = {};
+      let index = offset;
+      for (const { property, transformer } of this.selected) {
+        const value = row[index] ?? undefined;
+        entity[property] =
+          value === undefined || transformer === undefined || transformer === int64Column
+            ? value
+            : (transformer.from(value) as unknown);
+        index += 1;
+      }
+      entities.push(entity as Entity);
+    }
+    return entities;
+  }
+
+  /** @param row with the columns' names as keys, as TypeORM's `query` returns it. */
   fromRow(row: Readonly<Record<string, unknown>>): Entity {
-    return this.fromValues(this.selected.map(({ name }) => row[name]));
+    const values = this.selected.map(({ property, name, transformer }) => [
+      property,
+      transformer === undefined ? row[name] : (transformer.from(row[name]) as unknown),
+    ]);
+    return Object.fromEntries(values) as Entity;
   }
 }
 

@@ -1,7 +1,7 @@
+import { QUERY_TIMEOUT } from './on-database.js';
 import pg, { type ClientBase, type PoolConfig } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import * as migrations from './migrations/index.js';
-import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 import { ReadOnlyServers } from './read-only-servers.js';

@@ -1,8 +1,5 @@
 import { types } from 'node:util';
-import { DomainError, type Transaction } from '@adoption-store/domain';
-import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { withTimeout } from './query-timeouts.js';
-import { poolOf } from './pipelining-pool.js';
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
 // insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), a
@@ -34,9 +31,6 @@ export const FOREIGN_KEY_VIOLATION = '23503';
 /** SQLSTATE of a lock that was not free in time. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Most attempts of a read. */
-const MOST_READS = 3;
-
 /** Whether the database, not the statement, is the cause: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
@@ -59,43 +53,4 @@ export function isConnectionLost(error: unknown): boolean {
 export function sqlState(error: unknown): string | undefined {
   const source = types.isNativeError(error) && 'driverError' in error ? error.driverError : error;
   return types.isNativeError(source) && 'code' in source && typeof source.code === 'string' ? source.code : undefined;
-}
-
-/**
- * Runs `work` on the database.
- *
- * @param since when the wait began (`withTimeout`).
- * @param transaction to which the work belongs. It has its own time limit.
- * @throws DomainError `service_unavailable` if the database doesn't answer in time.
- */
-export async function onDatabase<Result>(
-  work: () => Promise<Result>,
-  { since, transaction }: { readonly since?: number | undefined; readonly transaction?: Transaction | undefined } = {},
-): Promise<Result> {
-  try {
-    return await (transaction === undefined ? withTimeout(work, since) : work());
-  } catch (error) {
-    throw isUnavailable(error) ? unavailable(error) : error;
-  }
-}
-
-export function unavailable(cause: unknown): DomainError {
-  return new DomainError('service_unavailable', 'the service is not available just now, try again later', { cause });
-}
-
-/** Like `onDatabase`, for work that only reads (`retryRead`). */
-export async function readFromDatabase<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
-  return onDatabase(() => retryRead(dataSource, work));
-}
-
-/** Runs a read. If its connection is lost, the read is tried again on a new one, at most three times in all. */
-export async function retryRead<Result>(dataSource: DataSource, read: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await read();
-    } catch (error) {
-      if (tries === MOST_READS || !isConnectionLost(error)) throw error;
-      poolOf(dataSource).dropUnused();
-    }
-  }
 }

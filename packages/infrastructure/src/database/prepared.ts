@@ -1,9 +1,9 @@
+import { readFromDatabase } from './on-database.js';
 import type { Transaction } from '@adoption-store/domain';
-import type pg from 'pg';
+import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { readFromDatabase } from './database-errors.js';
 import { poolOf, sendable } from './pipelining-pool.js';
-import { traced } from './query-tracing.js';
+import { queries } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
 import { writeToDatabase } from './transactions.js';
 
@@ -16,12 +16,14 @@ export interface Statement {
   readonly text: string;
 }
 
-type Send = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>;
+/** int64s as bigints. */
+const TYPES = new pg.TypeOverrides();
+TYPES.setTypeParser(pg.types.builtins.INT8, BigInt);
 
 /**
  * Runs a statement without TypeORM. Each connection prepares it once, so that the server doesn't plan it again.
  *
- * @returns rows as arrays of values, in the order of the columns, as pg parses them.
+ * @returns rows as arrays of values, in the order of the columns. An int64 is a bigint, the rest is as pg parses it.
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
 export async function queryPrepared<Row extends readonly unknown[]>(
@@ -31,38 +33,41 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   transaction?: Transaction,
 ): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
+  const query = sendable(queryOf(statement, values), pool);
   return writeToDatabase(
     dataSource,
-    ({ queryRunner }) =>
-      run<Row>(dataSource, statement, values, async (query) => {
-        // In a transaction this is the connection that TypeORM's runner holds.
-        const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
-        return client.query(sendable(query, pool));
-      }),
+    async ({ queryRunner }) => {
+      // In a transaction this is the connection that TypeORM's runner holds.
+      const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
+      return answer<Row>(dataSource, statement, () => client.query(query));
+    },
     transaction,
   );
 }
 
-/** Like `queryPrepared`, for statements that only read (`retryRead`). */
+/** Like `queryPrepared`, for statements that only read (`readFromDatabase`). */
 export async function readPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
   values: unknown[],
 ): Promise<readonly Row[]> {
-  return readFromDatabase(dataSource, () =>
-    run<Row>(dataSource, statement, values, (query) => poolOf(dataSource).read(query)),
-  );
+  const pool = poolOf(dataSource);
+  const query = queryOf(statement, values);
+  return readFromDatabase(dataSource, () => answer<Row>(dataSource, statement, () => pool.read(query)));
 }
 
-async function run<Row extends readonly unknown[]>(
+function queryOf({ name, text }: Statement, values: unknown[]): pg.QueryArrayConfig {
+  return { name, text, values, rowMode: 'array', types: TYPES };
+}
+
+async function answer<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
-  values: unknown[],
-  send: Send,
+  send: () => Promise<pg.QueryArrayResult>,
 ): Promise<readonly Row[]> {
-  const query = { ...statement, values, rowMode: 'array' as const };
   try {
-    const { rows } = await traced(statement, () => send(query));
+    const { name, text } = statement;
+    const { rows } = await (queries.start.hasSubscribers ? queries.tracePromise(send, { name, text }) : send());
     return rows as unknown as readonly Row[];
   } catch (error) {
     retireIfReadOnly(dataSource, error);

@@ -9,38 +9,28 @@ export interface TracedQuery {
 }
 
 /** Subscribers to this channel trace queries. Without a subscriber nothing is published. */
-const channel = tracingChannel<unknown, TracedQuery>('adoption-store:query');
-
-/** Publishes a query that bypasses TypeORM. */
-export function traced<Answer>({ name, text }: Required<TracedQuery>, send: () => Promise<Answer>): Promise<Answer> {
-  return isTraced() ? channel.tracePromise<unknown, [], Answer>(send, { name, text }) : send();
-}
+export const queries = tracingChannel<unknown, TracedQuery>('adoption-store:query');
 
 /** Publishes TypeORM's queries. */
 export class QueryTracing implements EntitySubscriberInterface {
   private readonly begun = new WeakMap<QueryRunner, TracedQuery>();
 
   beforeQuery({ queryRunner, query: text }: BeforeQueryEvent): void {
-    if (!isTraced()) return;
+    if (!queries.start.hasSubscribers) return;
     const query = { text };
     this.begun.set(queryRunner, query);
-    channel.start.publish(query);
+    queries.start.publish(query);
   }
 
   afterQuery({ queryRunner, error }: AfterQueryEvent): void {
     const query = this.begun.get(queryRunner);
     this.begun.delete(queryRunner);
-    if (query !== undefined) channel.asyncEnd.publish(Object.assign(query, { error: error as unknown }));
+    if (query !== undefined) queries.asyncEnd.publish(Object.assign(query, { error: error as unknown }));
   }
 }
 
-/** Returns a function that runs work in the caller's trace. Undefined if queries aren't traced. */
-export function callersTrace(): (<Result>(work: () => Result) => Result) | undefined {
-  if (!isTraced()) return undefined;
+/** Returns a function that runs work in the caller's trace. */
+export function callersTrace(): <Result>(work: () => Result) => Result {
   const caller = new AsyncResource('adoption-store:query');
   return (work) => caller.runInAsyncScope(work);
-}
-
-function isTraced(): boolean {
-  return channel.start.hasSubscribers;
 }

@@ -1,8 +1,7 @@
+import { onDatabase, QUERY_TIMEOUT } from './on-database.js';
 import type { Transaction } from '@adoption-store/domain';
 import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionStartEvent } from 'typeorm';
-import { onDatabase } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
-import { QUERY_TIMEOUT } from './query-timeouts.js';
 
 /** What the domain's opaque `Transaction` really is. */
 interface Running {

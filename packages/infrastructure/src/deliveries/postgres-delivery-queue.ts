@@ -1,3 +1,4 @@
+import { onDatabase, readFromDatabase } from '../database/on-database.js';
 import {
   type Backlog,
   type Claim,
@@ -9,7 +10,6 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { DelayedWork } from '../database/delayed-work.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { afterCommit, writeToDatabase } from '../database/transactions.js';

@@ -73,7 +73,7 @@ export class FallbackRequestCounter implements RequestCounter {
     }
   }
 
-  private countHere(request: CountedRequest): Promise<Verdict> {
+  private countHere(request: CountedRequest): Verdict | Promise<Verdict> {
     this.fallbacks += 1;
     return this.local.count(request);
   }

@@ -9,16 +9,17 @@ import {
   type Instant,
   isAhead,
   type KeyRequester,
+  later,
   mergeUsage,
   MINUTE,
   NO_USAGE,
   type Refusals,
   type RequestCounter,
+  startOf,
   type Usage,
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
-import { ExpiringMap } from './expiring-map.js';
 import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 
 /**
@@ -41,20 +42,23 @@ export class InProcessRequestCounter implements RequestCounter {
     return this.addresses.size + this.accounts.size;
   }
 
-  async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
+  count({ requester, limits, now }: CountedRequest): Verdict | Promise<Verdict> {
     if ('address' in requester) {
       const usage = this.addresses.get(requester.address) ?? NO_USAGE;
       const decision = decide({ usage, refusals: undefined }, limits, now, this.policy);
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
-    const { usage, refusals } =
-      this.known(requester, now) ?? this.knownOr(await this.stored.read(requester), requester, now);
-    const decision = decide({ usage, refusals }, limits, now, this.policy);
-    this.hold(requester, decision, now);
-    const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
-    if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(requester, decision);
-    return decision.verdict;
+    const decideOn = ({ usage, refusals }: KeyCounts): Verdict => {
+      const decision = decide({ usage, refusals }, limits, now, this.policy);
+      this.hold(requester, decision, now);
+      const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
+      if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(requester, decision);
+      return decision.verdict;
+    };
+    const known = this.known(requester, now);
+    if (known !== undefined) return decideOn(known);
+    return this.stored.read(requester).then((stored) => decideOn(this.knownOr(stored, requester, now)));
   }
 
   /** The refusal of an address that has no requests left in its minute. Undefined if Redis must decide. */
@@ -123,5 +127,36 @@ export class InProcessRequestCounter implements RequestCounter {
   private hold({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts, now: Instant): void {
     this.accounts.set(accountId, usage, now);
     this.keys.set(keyId, refusals, now);
+  }
+}
+
+/**
+ * A map that drops entries that were not set for one to two windows. It has two generations and drops a whole one at a
+ * time, which costs nothing per entry. A clock that is behind by less than a window loses no entry.
+ */
+export class ExpiringMap<Key, Value> {
+  private current = new Map<Key, Value>();
+  private previous = new Map<Key, Value>();
+  private endsAt = 0;
+
+  /** @param length of a window, in milliseconds. */
+  constructor(private readonly length: number) {}
+
+  get size(): number {
+    return this.current.size + this.previous.size;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.current.get(key) ?? this.previous.get(key);
+  }
+
+  set(key: Key, value: Value, now: Instant): void {
+    // The second condition: the clock was far ahead and has been corrected.
+    if (now >= this.endsAt || now < this.endsAt - 2 * this.length) {
+      this.previous = this.current;
+      this.current = new Map();
+      this.endsAt = later(startOf(this.length, now), this.length);
+    }
+    this.current.set(key, value);
   }
 }

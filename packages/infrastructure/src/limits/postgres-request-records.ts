@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type ApiKeyId,
@@ -16,7 +17,6 @@ import {
   type UsageSpan,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
 import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';

@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type AccountMessage,
@@ -15,7 +16,6 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';

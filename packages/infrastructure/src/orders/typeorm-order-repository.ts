@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type EndedOrder,
@@ -15,7 +16,6 @@ import {
 import { type DataSource, type EntityManager, In, LessThanOrEqual, type Repository } from 'typeorm';
 import { animalSchema } from '../animals/animal.schema.js';
 import { Columns, hasStatus, isOneOf } from '../database/columns.js';
-import { readFromDatabase } from '../database/database-errors.js';
 import { inTransaction } from '../database/transactions.js';
 import { orderSchema } from './order.schema.js';
 

@@ -1,3 +1,4 @@
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type Account,
   type AccountId,
@@ -10,7 +11,6 @@ import {
 import type { DataSource } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
-import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
