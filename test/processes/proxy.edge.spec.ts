@@ -154,12 +154,12 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
       'Authorization: Bearer canary',
       'Cookie: canary=1',
       'X-Canary: canary',
-      'X-Request-Id: aas_canary',
+      'X-Request-Id: Bearer_aas_live_canary',
     ];
     const line = 'POST /canary?token=canary';
     await request(line, `${secrets.join('\r\n')}\r\nContent-Length: 6\r\n`, 'canary');
     await request('CANARY"canary /');
-    expect(await proxy.lineOf('redacted')).toMatchObject({ status: 200 });
+    expect(await proxy.lineOf('Bearer_redacted')).toMatchObject({ status: 200 });
     expect(proxy.log).not.toContain('canary');
   });
 });

@@ -342,6 +342,16 @@ describe('a wrong password', () => {
     });
     expect(statuses).toEqual(tenJudged(12));
   });
+
+  it('counts in a session only if it is wrong: a right one beside another wrong field does not', async () => {
+    const visitor = await portal.signedUp();
+    const statuses = await times(12, async (index) => {
+      const form = index % 2 === 0 ? { current: PASSWORD, next: 'short' } : { password: PASSWORD, email: 'nobody' };
+      return (await visitor.fillIn(index % 2 === 0 ? '/account/password' : '/account/address', form)).status;
+    });
+    expect(statuses).toEqual(Array(12).fill(422));
+    expect((await visitor.fillIn('/account/close', { password: PASSWORD })).headers.get('location')).toBe('/');
+  });
 });
 
 describe('no visitor locks another out', () => {

@@ -156,8 +156,11 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
 /** Delivery without a mail server. It logs at any log level, because the messages are stored nowhere else. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
-  return ({ id, from, text, ...message }) => {
-    always.info({ ...requestOf(message), message: id, from, text }, 'a message to the store');
+  return ({ id, from, isProven, text, ...message }) => {
+    always.info(
+      { ...requestOf(message), message: id, from, unproven: !isProven || undefined, text },
+      'a message to the store',
+    );
   };
 }
 

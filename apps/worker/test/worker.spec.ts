@@ -148,6 +148,17 @@ describe('a worker', () => {
     const { stdout } = await worker.process.stop('SIGTERM');
     expect(stdout).toContain('Is Milo still there?');
     expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, from: 'visitor@example.com' })]);
+    expect(stdout).not.toContain('unproven');
+  });
+
+  it('says in its log that the address of a sender is unproven', async () => {
+    await client.query('UPDATE accounts SET credential_version = 1');
+    const worker = await start();
+    const id = await queueOne();
+    await become('sent', [id]);
+    await worker.process.stop('SIGTERM');
+    await client.query('UPDATE accounts SET credential_version = 0');
+    expect(logOf(worker)).toContainEqual(expect.objectContaining({ message: id, unproven: true }));
   });
 
   it('delivers once the mail server is back, and never shows its password', async () => {

@@ -26,7 +26,7 @@ export * from './accounts/list-accounts.js';
 export * from './accounts/list-keys.js';
 export * from './accounts/list-operations.js';
 export * from './accounts/open-account.js';
-export { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type Password } from './accounts/password.js';
+export { isWrongPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type Password } from './accounts/password.js';
 export * from './accounts/password-hasher.js';
 export * from './accounts/plan.js';
 export * from './accounts/prove-address.js';

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type AnimalId,
   type AnimalRepository,
@@ -7,12 +9,13 @@ import {
   newAnimal,
 } from '@adoption-store/domain';
 import { animalImporterSuite, animalRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
+import { ask, createDatabase, nameOf, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -107,6 +110,35 @@ describe('a change of an animal under strict categories', () => {
     expect(await change()).toEqual(milo);
     expect(await ports.animals.findById(luna.id)).toEqual(milo);
     await close();
+  });
+});
+
+describe('animals that are added together by the role of the services', () => {
+  it.each(['open', 'strict'] as const)('are stored without an ERROR under %s categories', async (categories) => {
+    const database = await createDatabase();
+    await ask(database.url, readFileSync(join(__dirname, '../../../docker/roles.sql'), 'utf8'));
+    await ask(database.url, 'ALTER ROLE store_a LOGIN');
+    const databaseUrl = database.url.replace('user=postgres', 'user=store_a');
+    const { ports, close } = await openInfrastructure({ databaseUrl, poolSize: 2, categories });
+    await createApplication(ports).nameCategory.execute({ id: 1n, name: 'known' });
+    const pet = (name: string) => newAnimal({ name, categoryId: 1n });
+    const added = await Promise.all(Array.from({ length: 20 }, (_, index) => ports.animals.add(pet(`pet ${index}`))));
+    expect(await ports.animals.list({ limit: 100 })).toEqual(added);
+    await close();
+    // PostgreSQL has counted everything once the connections have ended.
+    const statement = 'SELECT numbackends, xact_rollback FROM pg_stat_database WHERE datname = $1';
+    const counted = async () => {
+      const [row] = await ask<{ numbackends: number; xact_rollback: string }>(
+        database.url.replace(nameOf(database), 'postgres'),
+        statement,
+        [nameOf(database)],
+      );
+      return row;
+    };
+    await until(async () => (await counted())?.numbackends === 0);
+    expect((await counted())?.xact_rollback).toBe('0');
+    await database.drop();
+    await ask(process.env['TEST_POSTGRES_URL'] ?? '', 'DROP ROLE store_owner, store_serving, store_a, store_b');
   });
 });
 

@@ -75,6 +75,7 @@ describe('the mailer of messages', () => {
       number: 1,
       failures: 0,
       from: 'dev@example.com',
+      isProven: true,
     },
     ...changes,
   });
@@ -106,6 +107,13 @@ describe('the mailer of messages', () => {
         'content-type': 'text/plain; charset=utf-8',
         'content-transfer-encoding': 'base64',
       });
+    });
+
+    it('of an unproven address says so in its subject and its body, and has no address to answer to', async () => {
+      const mail = await deliver({ isProven: false, text: 'Please call me' });
+      expect(mail.header('Reply-To')).toBeUndefined();
+      expect(mail.header('Subject')).toBe('Message from the unproven address dev@example.com');
+      expect(mail.body).toMatch(/^The address of this account is unproven: [^\n]+\r?\n\r?\nPlease call me$/);
     });
 
     it('goes only to the store, and no address or text can add headers', async () => {

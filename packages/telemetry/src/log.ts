@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { destination, type DestinationStream, type Logger, pino } from 'pino';
+import { redactKeys } from './redact-keys.js';
 
 // POSIX writes up to this many bytes to a pipe atomically, so lines of several processes don't mix.
 const PIPE_BUF = 4_096;
@@ -10,7 +11,7 @@ const LONGEST_WAIT = 1_000;
 /** Attempts to write the last lines when the process exits, 100 ms apart (sonic-boom's BUSY_WRITE_TIMEOUT). */
 const LAST_ATTEMPTS = 10;
 
-/** A service's log on standard output: JSON lines, or readable text if standard output is a terminal. */
+/** A service's log on standard output, never with an API key: JSON lines, or readable text if standard output is a terminal. */
 export interface Log {
   readonly logger: Logger;
   /**
@@ -51,11 +52,11 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
   const write = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (gathered !== '') stream.write(gathered);
+    if (gathered !== '') stream.write(redactKeys(gathered));
     gathered = '';
   };
   return {
-    logger: pino({ level, base }, stream),
+    logger: pino({ level, base, hooks: { streamWrite: redactKeys } }, stream),
     gather(fields) {
       const line = `{"level":30,"time":${Date.now()},${who}${fields}}\n`;
       if (gathered.length + line.length > PIPE_BUF) write();

@@ -34,6 +34,22 @@ describe('a log', () => {
     expect(text.split('"msg":"line"')).toHaveLength(LINES + 1);
   });
 
+  it('never has an API key, whichever text it is in', async () => {
+    const program = PROGRAM(`
+      log.gather(',"request_id":"Bearer_aas_live_0123"');
+      log.logger.error({ text: 'my key is "aas_staging_4567", why?' }, 'aas_live_89');
+      await log.close()`);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += String(chunk)));
+    await once(child, 'close');
+    expect(text).toContain('"request_id":"Bearer_redacted"');
+    expect(text).toContain('"text":"my key is \\"redacted\\", why?","msg":"redacted"');
+    expect(text).not.toContain('aas_');
+  });
+
   it('lets the process exit if nobody reads', async () => {
     const child = logging('');
     expect(await once(child, 'exit')).toEqual([0, null]);

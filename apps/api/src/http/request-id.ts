@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { redactKeys } from '@adoption-store/telemetry';
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -11,5 +12,5 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
 
 /** A careless client may send its key as the request id. The client gets it back, but it is never logged. */
 export function loggedId(requestId: string): string {
-  return requestId.startsWith('aas_') ? 'redacted' : requestId;
+  return redactKeys(requestId);
 }

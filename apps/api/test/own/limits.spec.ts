@@ -350,9 +350,11 @@ describe('a refused request', () => {
     const { account, key } = await api.openKey();
     const send = (id: string) => request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': id } });
     expect((await send(key)).headers['x-request-id']).toBe(key);
+    await send(`Bearer_${key}`);
     await send('my-own_id');
     await logged(account.id, 'my-own_id');
-    expect((await logOf(account.id)).map(({ requestId }) => requestId).sort()).toEqual(['my-own_id', 'redacted']);
+    const ids = (await logOf(account.id)).map(({ requestId }) => requestId).sort();
+    expect(ids).toEqual(['Bearer_redacted', 'my-own_id', 'redacted']);
   });
 
   it('without a known key is in no log, nor is an admitted request', async () => {

@@ -2,11 +2,12 @@ import {
   type Account,
   ChangePassword,
   CloseAccount,
+  isWrongPassword,
   RequestAddressChange,
   RequestAddressProof,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from '../http/attempts.js';
 import { CountsAs, Reply, SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
@@ -54,6 +55,7 @@ export class AccountController {
     try {
       isSent = await this.requestAddressChange.execute({ accountId, ...form.values });
     } catch (error) {
+      await this.forgiveIfRight(request, error);
       return accountPage({ address: form.refused(error) });
     }
     await this.attempts.forgive(request);
@@ -71,6 +73,7 @@ export class AccountController {
     try {
       changed = await this.changePassword.execute({ accountId, ...form.values });
     } catch (error) {
+      await this.forgiveIfRight(reply.request, error);
       return accountPage({ password: form.refused(error) });
     }
     if (changed === undefined) return accountPage({ password: form.withProblems({ current: WRONG }) });
@@ -90,6 +93,11 @@ export class AccountController {
     if (!isClosed) return accountPage({ close: form.withProblems({ password: WRONG }) });
     await this.sessions.end(reply);
     return redirect('/', 'account-closed');
+  }
+
+  /** A form may be refused although its password is right, and only wrong passwords count. */
+  private async forgiveIfRight(request: FastifyRequest, error: unknown): Promise<void> {
+    if (!isWrongPassword(error)) await this.attempts.forgive(request);
   }
 }
 

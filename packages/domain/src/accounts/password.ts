@@ -1,4 +1,4 @@
-import { invalid } from '../kernel/errors.js';
+import { invalid, InvalidInput } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 import type { Branded } from '../kernel/branded.js';
 
@@ -7,6 +7,8 @@ export type Password = Branded<string, 'Password'>;
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
+
+const WRONG = 'is not your password';
 
 /**
  * Common passwords that are long enough to be accepted otherwise: those among the first 4,000 of the 100,000 most used
@@ -50,7 +52,12 @@ export function newPassword(text: string, email: string, field = 'password'): Pa
  * @throws DomainError `invalid_parameter`
  */
 export function requireRight(isRight: boolean, field: string): void {
-  if (!isRight) throw invalid(field, 'is not your password');
+  if (!isRight) throw invalid(field, WRONG);
+}
+
+/** Whether `requireRight` refused the password, perhaps together with other fields. */
+export function isWrongPassword(error: unknown): boolean {
+  return error instanceof InvalidInput && error.problems.some(({ rule }) => rule === WRONG);
 }
 
 /** A password to check. Undefined if the text can't be a password. */

@@ -8,6 +8,8 @@ import type { Message, MessageId, MessageState, NewMessage } from './message.js'
 export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
   /** The account's e-mail address. */
   readonly from: string;
+  /** Whether that address is known to belong to the account's holder. */
+  readonly isProven: boolean;
 }
 
 /** The place of a message among others: they are ascending by their creation, then by their id. */

@@ -1,4 +1,4 @@
-import type { AccountId } from '../accounts/account.js';
+import { type AccountId, isProven } from '../accounts/account.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import type { Message, MessageId, MessageState, MessageStatus, NewMessage } from '../messages/message.js';
 import type {
@@ -84,8 +84,9 @@ export class InMemoryMessageQueue
 
   protected itemOf(job: MessageJob): ClaimedMessage {
     const { id, accountId, text, createdAt, traceparent, requestId, number, failures } = job;
-    const from = this.accounts.accountOf(accountId)?.email ?? '';
-    return { id, accountId, text, createdAt, traceparent, requestId, number, failures, from };
+    const account = this.accounts.accountOf(accountId);
+    const sender = { from: account?.email ?? '', isProven: account !== undefined && isProven(account) };
+    return { id, accountId, text, createdAt, traceparent, requestId, number, failures, ...sender };
   }
 }
 

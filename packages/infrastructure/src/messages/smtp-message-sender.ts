@@ -1,6 +1,8 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
 import { mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
+const UNPROVEN = 'The address of this account is unproven: its owner may not have written this message.';
+
 export class SmtpMessageSender implements MessageSender {
   private readonly transport;
   private readonly domain: string;
@@ -10,17 +12,18 @@ export class SmtpMessageSender implements MessageSender {
     this.transport = openSmtpTransport({ url: smtpUrl, connections }, { from, to });
   }
 
-  async send({ id, text, from, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
+  async send({ id, text, from, isProven, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
     // Aborting closes the connection that sends the message.
     const signal = AbortSignal.timeout(timeout);
     const mail = {
       signal,
-      replyTo: { name: '', address: from },
-      subject: `Message from ${from}`,
+      // An answer to an unproven address might reach somebody who has nothing to do with the account.
+      replyTo: isProven ? { name: '', address: from } : undefined,
+      subject: `Message from ${isProven ? '' : 'the unproven address '}${from}`,
       date: new Date(createdAt),
       messageId: `<${id}@${this.domain}>`,
       headers: { 'X-Message-Id': id },
-      text,
+      text: isProven ? text : `${UNPROVEN}\n\n${text}`,
       // Base64 preserves all line endings and trailing spaces.
       encoding: 'base64',
     };

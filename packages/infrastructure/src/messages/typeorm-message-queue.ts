@@ -5,6 +5,7 @@ import {
   type ClaimedMessage,
   type Instant,
   instant,
+  isProven,
   type Message,
   type MessageId,
   type MessageQuery,
@@ -21,11 +22,13 @@ import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js'
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
 
-type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId'> & {
+type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId' | 'isProven'> & {
   readonly accountId: string;
   readonly createdAt: Date;
   readonly traceparent: string | null;
   readonly requestId: string | null;
+  readonly provenAt: Date | null;
+  readonly credentialVersion: number;
 };
 
 const QUEUE = {
@@ -33,7 +36,7 @@ const QUEUE = {
   channel: 'message_queued',
   columns: `
     account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
-    email AS from`,
+    email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`,
 };
 
 const lock = { mode: 'for_no_key_update' } as const;
@@ -130,13 +133,15 @@ export class TypeOrmMessageQueue
     return deletePortions(this.dataSource, settled, writtenUntil);
   }
 
-  protected itemFrom({ accountId, createdAt, traceparent, requestId, ...row }: ClaimedRow): ClaimedMessage {
+  protected itemFrom(claimed: ClaimedRow): ClaimedMessage {
+    const { accountId, createdAt, traceparent, requestId, provenAt, credentialVersion, ...row } = claimed;
     return {
       ...row,
       accountId: BigInt(accountId) as AccountId,
       createdAt: instant(createdAt.getTime()),
       traceparent: traceparent ?? undefined,
       requestId: requestId ?? undefined,
+      isProven: isProven({ provenAt: provenAt ? instant(provenAt.getTime()) : undefined, credentialVersion }),
     };
   }
 }

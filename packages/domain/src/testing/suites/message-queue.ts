@@ -1,3 +1,4 @@
+import { decideSignUp } from '../../accounts/credentials.js';
 import type { Account, AccountId } from '../../accounts/account.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
@@ -10,7 +11,7 @@ import { NOON, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { messageRetries } from './message-retries.js';
 
-type Needed = 'accounts' | 'messages';
+type Needed = 'accounts' | 'credentials' | 'messages';
 
 /** The guarantees of every `MessageQueue`. */
 export function messageQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
@@ -133,12 +134,22 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
           number: 1,
           failures: 0,
           from: account.email,
+          isProven: true,
         });
         await messages.markSent(id);
       });
       const longest = '🐈'.repeat(4_096);
       await add(longest);
       expect(await claimOne()).toMatchObject({ text: longest });
+    });
+
+    it('tells claimers whether the sender’s address is proven', async () => {
+      const email = `${unique.name()}@example.com`;
+      const { id: accountId } = await adapters.ports.credentials.open(email, (holder) =>
+        decideSignUp(holder, { email, scopes: undefined, passwordHash: 'hash' }, NOON),
+      );
+      await messages.add({ id: newId(), accountId, text: 'Hello', createdAt: NOON });
+      expect(await claimOne()).toMatchObject({ from: email, isProven: false });
     });
 
     it('refuses a second message with the same id, and keeps the first', async () => {

@@ -64,6 +64,7 @@ export function messageSenderSuite(
       number: 1,
       failures: 0,
       from: 'dev@example.com',
+      isProven: true,
     });
     const receivedOf = ({ id }: ClaimedMessage) => opened.received().filter((each) => each.id === id);
     const expectDelivered = async (message: ClaimedMessage) => {
