@@ -44,7 +44,7 @@ function importCommand(args: string[]): Command {
   return async ({ importAnimals, listCategories }, { streams: { stdin } }) => {
     const omissions = new Omissions();
     const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
-    const categoryOf = (name: string) => named.get(categoryNameKey(name)) ?? known.get(categoryNameKey(name));
+    const categoryOf = (name: string) => named.get(speciesKey(name)) ?? known.get(name) ?? known.get(speciesKey(name));
     const input = file === '-' ? stdin : readFile(file);
     const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf });
     const report = await importAnimals.execute({ rows, isDryRun: isOn('dry-run') });
@@ -88,15 +88,21 @@ function categoriesIn(text: string | undefined, format: keyof typeof READERS): R
   if (!FOREIGN.includes(format)) throw new UsageError(`--categories goes with --format ${FOREIGN.join(' or ')}`);
   if (!/^([^=]+=-?\d{1,19}(,|$))+$/.test(text)) throw new UsageError('--categories must be as "Dog=1,Cat=2"');
   const pairs = [...text.matchAll(/([^=]+)=(-?\d+)(?:,|$)/g)];
-  return new Map(pairs.map(([, name = '', id = '']) => [categoryNameKey(name), BigInt(id)]));
+  return new Map(pairs.map(([, name = '', id = '']) => [speciesKey(name), BigInt(id)]));
 }
 
-/** The ids of all categories by name. */
+/** Species are compared without regard to case, outer spaces and normal form. */
+function speciesKey(name: string): string {
+  return categoryNameKey(name.trim().normalize('NFC'));
+}
+
+/** The ids of all categories by name and by `speciesKey`. */
 async function categoriesOf(listCategories: Application['listCategories']): Promise<ReadonlyMap<string, bigint>> {
   const ids = new Map<string, bigint>();
   for (let after: bigint | undefined; ;) {
     const { items, next } = await listCategories.execute({ after, limit: MAX_PAGE_SIZE });
-    for (const { id, name } of items) ids.set(categoryNameKey(name), id);
+    // Names that differ in their normal form alone have one key. The exact name is looked up first.
+    for (const { id, name } of items) ids.set(speciesKey(name), id).set(name, id);
     if (next === undefined) return ids;
     after = next;
   }

@@ -23,6 +23,8 @@ interface CsvShape {
   readonly required: readonly string[];
   /** Columns that are read. A value in another column is counted as an omission. */
   readonly known: readonly string[];
+  /** Whether a cell has no value. */
+  readonly isEmpty: (cell: string) => boolean;
   /** The row of a record; undefined if the record isn't an animal. */
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
@@ -32,6 +34,7 @@ export const readCsv: ReadRows = (input, { omissions }) =>
   csvRows(input, omissions, {
     required: ['name', 'categoryId'],
     known: COLUMNS,
+    isEmpty: (cell) => cell === '',
     rowOf: (cells, line) =>
       rowOf(line, () => ({
         id: cells('id') === '' ? undefined : integerOf('id', cells('id')),
@@ -45,7 +48,7 @@ export const readCsv: ReadRows = (input, { omissions }) =>
 export async function* csvRows(
   input: AsyncIterable<Buffer>,
   omissions: Omissions,
-  { required, known, rowOf: read }: CsvShape,
+  { required, known, isEmpty, rowOf: read }: CsvShape,
 ): AsyncGenerator<readonly ImportRow[]> {
   let header: readonly string[] | undefined;
   let others: readonly (readonly [name: string, place: number])[] = [];
@@ -66,7 +69,7 @@ export async function* csvRows(
       if (cells.length !== header.length) {
         return { line, refusal: `has ${cells.length} fields, and the header ${header.length}` };
       }
-      for (const [name, place] of others) if (cells[place] !== '') omissions.add(name);
+      for (const [name, place] of others) if (!isEmpty(cells[place] ?? '')) omissions.add(name);
       return read((column) => cells[places.get(column) ?? -1] ?? '', line) ?? [];
     });
   }
