@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readAsm3 } from './asm3.js';
 import { readCsv } from './csv.js';
 import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
-import { elementsOf, type JsonText } from './json-elements.js';
+import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
@@ -185,6 +185,24 @@ describe('a file of Petfinder', () => {
   });
 });
 
+describe('the answer of Petfinder for one animal', () => {
+  it('is one animal', async () => {
+    const file = '{"animal":{"id":1,"name":"Rex","type":"Dog","species":"Dog","status":"found"}}';
+    expect(await read(readPetfinder, file.repeat(2))).toEqual({
+      rows: [animal(1, 'Rex', 1n, { status: 'pending' }), animal(1, 'Rex', 1n, { status: 'pending' })],
+      omitted: { id: 2 },
+    });
+  });
+
+  it.each(['{"pets":[{"name":"Rex"}]}', '{"animals":{"name":"Rex"}}', '{}', '7', '[7]', '{"animals":[null]}'])(
+    'is told from other JSON such as %s, whose refusal names the known shapes',
+    async (file) => {
+      const shapes = 'known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
+      expect(await rowsOf(readPetfinder, file)).toEqual([{ line: 1, refusal: expect.stringContaining(shapes) }]);
+    },
+  );
+});
+
 describe('the elements of a JSON file', () => {
   async function elements(text: string | Buffer, size = 7): Promise<readonly JsonText[]> {
     const found: JsonText[] = [];
@@ -241,12 +259,12 @@ describe('the elements of a JSON file', () => {
 
   it.each([
     [' \n', 1, 'has no JSON text'],
-    ['\nname,categoryId', 2, 'is not JSON'],
-    ['[{}]]', 1, 'is not JSON'],
+    ['\nname,categoryId', 2, UNKNOWN_SHAPE],
+    ['[{}]]', 1, UNKNOWN_SHAPE],
     ['[{},\n{"a":1}', 2, 'ends within a JSON text'],
     ['[{"a":"', 1, 'ends within a JSON text'],
     ...['[{} {}]', '[{},,{}]', '[{},1]', '[{},null]', '{"animals":[{}],"a":1 2}', '{"animals":[{}}}'].map(
-      (text) => [text, 1, 'is not JSON around the animals'] as const,
+      (text) => [text, 1, UNKNOWN_SHAPE] as const,
     ),
   ] as const)('are refused in %j', async (text, line, reason) => {
     await expect(elements(text)).rejects.toThrow(refusal(line, reason));
