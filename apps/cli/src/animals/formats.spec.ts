@@ -56,7 +56,9 @@ describe('a CSV', () => {
 
   it.each([
     ['', 1, 'should have the names of the columns'],
-    ['name,status\na,sold\n', 1, 'lacks the column "categoryId"'],
+    ['name,status\na,sold\n', 1, 'lacks the column "categoryId" (the separator found is ",")'],
+    ['name;status\na;sold\n', 1, 'lacks the column "categoryId" (the separator found is ";")'],
+    ['name,categoryId,NAME\n', 1, 'has the column "NAME" twice'],
     ['name,categoryId,name\n', 1, 'has the column "name" twice'],
     ['name,categoryId\n"a,1\nb,2\n', 2, 'has a quote that is never closed'],
     ['name,categoryId\na,1\n"b"b,2\n', 3, 'has text behind a closing quote'],
@@ -83,6 +85,31 @@ describe('a CSV', () => {
       animal(2, 'a', 1n),
       { line: 3, refusal: `${reason}; what follows was not read` },
     ]);
+  });
+});
+
+describe('a CSV that Excel has saved', () => {
+  const file = (separator: string, end = '\r\n') =>
+    [' Status,Name,,CATEGORYID,', ',é,,1,', ',,,,', ',b,,2,,,', ''].join(end).replaceAll(',', separator);
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+  it.each<[string, string | Buffer, number]>([
+    ['with empty rows and columns, and headers in another case', file(','), 2],
+    ['with semicolons', file(';'), 2],
+    ['with tabs', file('\t'), 2],
+    ['with the separator in its first line', `sep=;\r\n${file(';')}`, 3],
+    ['as UTF-16', utf16(file('\t')), 2],
+    ['as big-endian UTF-16', utf16(file('\t')).swap16(), 2],
+  ])('%s is read', async (_what, bytes, line) => {
+    for (const size of [1, 1_000])
+      expect(await rowsOf(readCsv, bytes, size)).toEqual([animal(line, 'é', 1n), animal(line + 2, 'b', 2n)]);
+  });
+
+  it('as UTF-16 that is not valid is refused with the encoding that was found', async () => {
+    const bytes = Buffer.concat([utf16('name,categoryId\n'), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
+    expect((await rowsOf(readCsv, bytes)).at(-1)).toMatchObject({
+      refusal: 'is not valid UTF-16; what follows was not read',
+    });
   });
 });
 
