@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { codeOf, counted, grouped, isSystemError } from '../output.js';
+import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv } from './csv.js';
 import { endingInRefusal, Omissions } from './file-format.js';
@@ -66,7 +66,7 @@ function exportCommand(args: string[]): Command {
         yield part;
       }
     }
-    if (file === '-') return write(animals());
+    if (file === '-') return { content: write(animals()) };
     await writeFile(file, write(animals()));
     return `${counted(count, 'animal')} written to ${file}\n`;
   };
@@ -135,14 +135,14 @@ async function writeFile(file: string, text: AsyncIterable<string>): Promise<voi
 }
 
 function refusal({ refused: { first, count } }: ImportReport): DataError {
-  const lines = first.map(({ line, reason }) => `line ${line}: ${reason}`);
+  const lines = first.map(({ line, reason }) => `line ${line}: ${inOneLine(reason)}`);
   if (count > first.length) lines.push(`… and ${grouped(count - first.length)} more`);
   return new DataError([...lines, `${counted(count, 'row')} refused: nothing was added`].join('\n'));
 }
 
 function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
   const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
-  const omitted = omissions.list().map(([what, count]) => `  ${what}: ${grouped(count)}\n`);
+  const omitted = omissions.list().map(([what, count]) => `  ${inOneLine(what)}: ${grouped(count)}\n`);
   return [
     `${counted(withId + withoutId, 'animal')} ${isStored ? 'added' : 'would be added: this was a dry run'}\n`,
     ...(withId > 0 ? [`  with an id of the file: ${grouped(withId)}\n`] : []),

@@ -100,10 +100,11 @@ interface CsvRecords {
   readonly records: readonly CsvRecord[];
 }
 
-async function* recordsOf(pieces: AsyncGenerator<Lines>): AsyncGenerator<CsvRecords> {
+async function* recordsOf(pieces: AsyncGenerator<Lines, void>): AsyncGenerator<CsvRecords> {
   const first = await pieces.next();
   if (first.done === true) return;
-  const { separator, length } = separatorIn(first.value.bytes);
+  const start: Lines = first.value;
+  const { separator, length } = separatorIn(start.bytes);
   let line = length > 0 ? 2 : 1;
   let records: CsvRecord[] = [];
   const parser = parse({
@@ -123,7 +124,7 @@ async function* recordsOf(pieces: AsyncGenerator<Lines>): AsyncGenerator<CsvReco
   let failure: Error | undefined;
   async function* toTheEnd(): AsyncGenerator<Lines | undefined> {
     try {
-      yield { ...first.value, bytes: first.value.bytes.subarray(length) };
+      yield { ...start, bytes: start.bytes.subarray(length) };
       yield* pieces;
     } catch (error) {
       failure = error as Error;

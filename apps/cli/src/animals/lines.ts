@@ -29,7 +29,7 @@ export interface Lines {
  *
  * @throws UnreadableError
  */
-export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): AsyncGenerator<Lines> {
+export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): AsyncGenerator<Lines, void> {
   let line = 1;
   let rest = Buffer.alloc(0);
   let isFirst = true;
