@@ -11,12 +11,23 @@ need() {
 }
 
 # Sets $url to the URL without its password. The password goes into PGPASSWORD, because every user of the machine can read a
-# command line.
+# command line. As in libpq, a password in the query replaces the one before the host.
 use_database() {
   url=$1
+  local encoded= in_query=
   if [[ $url =~ ^([a-z]+://[^:@/]*):([^@/]*)@(.*)$ ]]; then
     url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
-    local encoded=${BASH_REMATCH[2]//\\/\\\\}
+    encoded=${BASH_REMATCH[2]}
+  fi
+  local query='^([^?]*\?(.*&)?)password=([^&]*)&?(.*)$'
+  while [[ $url =~ $query ]]; do
+    url="${BASH_REMATCH[1]}${BASH_REMATCH[4]}"
+    in_query=${in_query:-${BASH_REMATCH[3]}}
+  done
+  url=${url%[?&]}
+  encoded=${in_query:-$encoded}
+  if [ -n "$encoded" ]; then
+    encoded=${encoded//\\/\\\\}
     PGPASSWORD=$(printf '%b' "${encoded//%/\\x}")
     export PGPASSWORD
   fi

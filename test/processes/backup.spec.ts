@@ -125,6 +125,17 @@ whenInstalled('backup.sh', () => {
     await expectNothingOf('failed');
   });
 
+  it.each([
+    ['postgres://u:s%33cret@h/d', 'postgres://u@h/d'],
+    ['postgres://u@h/d?password=s%33cret', 'postgres://u@h/d'],
+    ['postgres://u:x@h/d?a=b&password=one&password=s%33cret&c=d', 'postgres://u@h/d?a=b&c=d'],
+  ])('keeps the password of %s out of the list of processes', async (url, shown) => {
+    const script = '. "$0"; use_database "$1"; echo "$url $PGPASSWORD"';
+    const file = join(__dirname, '../../docker/database.sh');
+    const { stdout } = await execute('bash', ['-c', script, file, url], { PATH: process.env['PATH'] });
+    expect(stdout.trim()).toBe(`${shown} s3cret`);
+  });
+
   it('leaves no file behind when the disk is full, and says so', async () => {
     const file = join(folder.path, 'full.dump');
     // Limits files to 8 blocks of 1,024 bytes.

@@ -14,7 +14,7 @@ import {
   type Scopes,
   reasonOf,
 } from '@adoption-store/domain';
-import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
+import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
 import { type CliApplication, USE_CASES } from './use-cases.js';
 
 // EX_USAGE and EX_DATAERR of sysexits.h
@@ -111,7 +111,7 @@ function complain(error: unknown, usage: string, { stderr }: Streams): number {
   const text = reasonOf(error);
   const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
   const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
-  stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
+  stderr.write(printable(isUsage ? `${message}\n\n${usage}` : `${message}\n`));
   if (isUsage) return EXIT_USAGE;
   if (error instanceof DataError) return EXIT_DATA;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;

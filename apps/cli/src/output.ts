@@ -7,14 +7,14 @@ import { type Application, type IssuedKey, reasonOf } from '@adoption-store/doma
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
 const PART = 1_000;
 
-/** The output of a command: a text, several texts, or a key that is shown once. */
-export type Output = string | AsyncIterable<string> | IssuedKey;
+/** The output of a command: a text, several texts, the content of a file, or a key that is shown once. */
+export type Output = string | AsyncIterable<string> | { readonly content: AsyncIterable<string> } | IssuedKey;
 
 /** The streams of a command. */
 export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
-  readonly stdout: Writable & { readonly fd?: number };
+  readonly stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean };
   readonly stderr: Writable;
 }
 
@@ -23,6 +23,21 @@ export interface Streams {
  */
 export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+}
+
+// A terminal obeys control characters, and bidi controls let a text look like another one.
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** One line of text that is safe to print: others than the operator may have written a part of it. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) =>
+    character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** What the commands print goes through here. */
+export function printable(text: string): string {
+  return text.split('\n').map(inOneLine).join('\n');
 }
 
 /** @throws Error with one sentence if the output can't be written. */
@@ -35,8 +50,10 @@ export async function show(
     await showKey(output, rollBackKey, stdout);
     return;
   }
+  const isContent = typeof output !== 'string' && 'content' in output;
+  const texts = isContent ? output.content : typeof output === 'string' ? [output] : output;
   try {
-    for await (const text of typeof output === 'string' ? [output] : output) await write(stdout, text);
+    for await (const text of texts) await write(stdout, isContent && stdout.isTTY !== true ? text : printable(text));
   } catch (error) {
     // The reader has closed the pipe, as `head` does.
     if (codeOf(error) === 'EPIPE') return;
@@ -89,7 +106,7 @@ export async function* table<Item>(
   let widths = heads.map(() => 0);
   let unprinted = [heads];
   for await (const items of parts) {
-    unprinted.push(...items.map(rowOf));
+    unprinted.push(...items.map((item) => rowOf(item).map(inOneLine)));
     widths = widths.map((width, column) => Math.max(width, ...unprinted.map((row) => row[column]?.length ?? 0)));
     yield linesOf(unprinted, widths);
     unprinted = [];

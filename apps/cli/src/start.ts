@@ -11,6 +11,8 @@ import {
   readSettings,
   workerSettings,
 } from '@adoption-store/config';
+import { reasonOf } from '@adoption-store/domain';
+import { printable } from './output.js';
 
 /** Started one after the other, so that their output stays readable and only one of them creates the database. */
 const SERVICES = ['api', 'portal', 'worker'];
@@ -35,7 +37,7 @@ function checkSettings(): void {
     // The reference page of the API links to the portal.
     if (PORTAL_PORT !== 0) process.env['PORTAL_URL'] = PORTAL_URL ?? localAddress(PORTAL_HOST, PORTAL_PORT);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    console.error(printable(reasonOf(error)));
     process.exit(EXIT_CONFIG);
   }
 }

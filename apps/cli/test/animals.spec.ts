@@ -128,6 +128,35 @@ There is no field here for
   });
 });
 
+describe('an export of ASM3', () => {
+  it('imports with the status of each animal, whatever the case and the spaces of its species', async () => {
+    // Written by csvexport_animals of ASM3's src/asm3/csvimport.py, which writes Python's None for NULL.
+    const file = join(__dirname, 'support/asm3-export.csv');
+    const categories = ['--categories', 'Dog=1,Cafe\u0301=9', '--format', 'asm3'];
+    await ask(
+      database.url,
+      `DELETE FROM categories; INSERT INTO categories (id, name, name_key) VALUES
+      (2, 'cat', 'cat'), (3, 'RABBIT', 'rabbit')`,
+    );
+    const { code, stdout, stderr } = await animals(['import', file, ...categories]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('18 animals added\n');
+    expect(stdout).not.toContain('ANIMALUNIT');
+    const found = await ask<{ line: string }>(
+      database.url,
+      `SELECT concat_ws(' ', name, category_id, status) AS line FROM animals ORDER BY id`,
+    );
+    expect(found.map(({ line }) => line)).toEqual([
+      ...['Rex 1 available', 'Mia 2 pending', 'Leo 2 available', 'Ida 2 pending', 'Bo 1 sold', 'Coco 3 available'],
+      ...['Max 1 sold', 'Away 2 pending', 'Owned 1 sold', 'Stolen 1 pending', 'Feral 2 sold', 'Shop 3 available'],
+      ...['Foster 1 pending', 'Say "Hi", Bob 1 available', 'Zoë 1 available', 'None 2 available'],
+      ...['Luna 2 available', 'Tom 2 available'],
+    ]);
+    const composed = 'ANIMALNAME,ANIMALSPECIES\nRex, CAF\u00c9 \n';
+    expect(await animals(['import', '-', ...categories], composed)).toMatchObject({ code: 0 });
+  });
+});
+
 describe('animals export', () => {
   // Every character that PostgreSQL stores, and often those that a format might take for its own.
   const name = fc

@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs';
-import { PassThrough, Transform } from 'node:stream';
+import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -343,6 +343,43 @@ describe('a long list', () => {
     const stderr = 'the output could not be written (ENOSPC)\n';
     for (const args of [['list'], ['plan', 'dev@example.com', 'free']])
       expect(await callAccounts(args, { stdout: failing('ENOSPC') })).toMatchObject({ code: 1, stderr });
+  });
+});
+
+describe('text of strangers', () => {
+  const HOSTILE = '\u001b]0;x\u0007\u009b2J\u202ea\u2066\u200f\u2028\r';
+  const ESCAPED = '\\u001b]0;x\\u0007\\u009b2J\\u202ea\\u2066\\u200f\\u2028\\u000d';
+
+  it('is printed with its control characters and bidi overrides escaped, whatever prints it', async () => {
+    await create('--email', 'hostile@example.com', '--name', 'plain');
+    await query(`UPDATE api_keys SET name = E'${HOSTILE}\\nB' WHERE name = 'plain'`);
+    await query(`UPDATE accounts SET email = '\u001b]0;x\u202e@example.com' WHERE email = 'hostile@example.com'`);
+    const file = `name,categoryId,"${HOSTILE}\n2 animals added"\nRex,1,x\n`;
+    const animals = (args: readonly string[], text = '') =>
+      on(animalCommands)(args, { stdin: Readable.from([Buffer.from(text)]) });
+    const printed = [
+      await keys('list'),
+      await accounts('list'),
+      await animals(['import', '-', '--dry-run'], file),
+      await animals(['import', '-'], `name,categoryId,"${HOSTILE}","${HOSTILE}"\n`),
+      await keys(HOSTILE),
+      await accounts('plan', HOSTILE, 'pro'),
+    ];
+    for (const { stdout, stderr } of printed) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
+    expect(printed[0]?.stdout).toContain(`${ESCAPED}\\nB\n`);
+    expect(printed[1]?.stdout).toContain('\\u001b]0;x\\u202e@example.com  ');
+    expect(printed[2]?.stdout).toContain(`  ${ESCAPED}\\n2 animals added: 1\n`);
+    await query(`DELETE FROM api_keys WHERE name LIKE '%a%B'`);
+    await query(`DELETE FROM accounts WHERE email LIKE '%]0;x%'`);
+  });
+
+  it('is exact in an export, unless that goes to a terminal', async () => {
+    await query(`INSERT INTO animals (name, category_id, status) VALUES ('${HOSTILE}', 1, 'sold')`);
+    expect((await on(animalCommands)(['export'])).stdout).toContain(HOSTILE);
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    const { stdout } = await on(animalCommands)(['export', '--format', 'ndjson'], { stdout: terminal });
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
+    await query(`DELETE FROM animals WHERE status = 'sold'`);
   });
 });
 

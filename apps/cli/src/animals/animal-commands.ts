@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { codeOf, counted, grouped, isSystemError } from '../output.js';
+import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv } from './csv.js';
 import { endingInRefusal, Omissions } from './file-format.js';
@@ -44,7 +44,7 @@ function importCommand(args: string[]): Command {
   return async ({ importAnimals, listCategories }, { streams: { stdin } }) => {
     const omissions = new Omissions();
     const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
-    const categoryOf = (name: string) => named.get(categoryNameKey(name)) ?? known.get(categoryNameKey(name));
+    const categoryOf = (name: string) => named.get(speciesKey(name)) ?? known.get(name) ?? known.get(speciesKey(name));
     const input = file === '-' ? stdin : readFile(file);
     const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf });
     const report = await importAnimals.execute({ rows, isDryRun: isOn('dry-run') });
@@ -66,7 +66,7 @@ function exportCommand(args: string[]): Command {
         yield part;
       }
     }
-    if (file === '-') return write(animals());
+    if (file === '-') return { content: write(animals()) };
     await writeFile(file, write(animals()));
     return `${counted(count, 'animal')} written to ${file}\n`;
   };
@@ -88,15 +88,21 @@ function categoriesIn(text: string | undefined, format: keyof typeof READERS): R
   if (!FOREIGN.includes(format)) throw new UsageError(`--categories goes with --format ${FOREIGN.join(' or ')}`);
   if (!/^([^=]+=-?\d{1,19}(,|$))+$/.test(text)) throw new UsageError('--categories must be as "Dog=1,Cat=2"');
   const pairs = [...text.matchAll(/([^=]+)=(-?\d+)(?:,|$)/g)];
-  return new Map(pairs.map(([, name = '', id = '']) => [categoryNameKey(name), BigInt(id)]));
+  return new Map(pairs.map(([, name = '', id = '']) => [speciesKey(name), BigInt(id)]));
 }
 
-/** The ids of all categories by name. */
+/** Species are compared without regard to case, outer spaces and normal form. */
+function speciesKey(name: string): string {
+  return categoryNameKey(name.trim().normalize('NFC'));
+}
+
+/** The ids of all categories by name and by `speciesKey`. */
 async function categoriesOf(listCategories: Application['listCategories']): Promise<ReadonlyMap<string, bigint>> {
   const ids = new Map<string, bigint>();
   for (let after: bigint | undefined; ;) {
     const { items, next } = await listCategories.execute({ after, limit: MAX_PAGE_SIZE });
-    for (const { id, name } of items) ids.set(categoryNameKey(name), id);
+    // Names that differ in their normal form alone have one key. The exact name is looked up first.
+    for (const { id, name } of items) ids.set(speciesKey(name), id).set(name, id);
     if (next === undefined) return ids;
     after = next;
   }
@@ -129,14 +135,14 @@ async function writeFile(file: string, text: AsyncIterable<string>): Promise<voi
 }
 
 function refusal({ refused: { first, count } }: ImportReport): DataError {
-  const lines = first.map(({ line, reason }) => `line ${line}: ${reason}`);
+  const lines = first.map(({ line, reason }) => `line ${line}: ${inOneLine(reason)}`);
   if (count > first.length) lines.push(`… and ${grouped(count - first.length)} more`);
   return new DataError([...lines, `${counted(count, 'row')} refused: nothing was added`].join('\n'));
 }
 
 function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
   const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
-  const omitted = omissions.list().map(([what, count]) => `  ${what}: ${grouped(count)}\n`);
+  const omitted = omissions.list().map(([what, count]) => `  ${inOneLine(what)}: ${grouped(count)}\n`);
   return [
     `${counted(withId + withoutId, 'animal')} ${isStored ? 'added' : 'would be added: this was a dry run'}\n`,
     ...(withId > 0 ? [`  with an id of the file: ${grouped(withId)}\n`] : []),

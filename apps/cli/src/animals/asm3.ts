@@ -23,7 +23,10 @@ export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
   return csvRows(input, omissions, {
     required: ['ANIMALNAME', 'ANIMALSPECIES'],
     known: ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'],
-    rowOf: (cells, line) => {
+    isEmpty,
+    rowOf: (texts, line) => {
+      // An animal may be called None: ASM3 has no animal without a name.
+      const cells: Cells = (column) => (column !== 'ANIMALNAME' && isEmpty(texts(column)) ? '' : texts(column));
       const code = cells('ANIMALCODE');
       // ASM3 writes a further row for each vaccination, test, medicine, cost, log and picture of an animal.
       const isOfLast = code !== '' && code === lastCode && cells('ANIMALSPECIES') === '';
@@ -35,6 +38,11 @@ export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
     },
   });
 };
+
+/** ASM3 writes Python's None where it has no value. */
+function isEmpty(cell: string): boolean {
+  return cell === '' || cell === 'None';
+}
 
 function reasonToOmit(cells: Cells): string | undefined {
   if (cells('ANIMALDECEASEDDATE') !== '') return 'deceased animals';

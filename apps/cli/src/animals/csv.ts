@@ -23,6 +23,8 @@ interface CsvShape {
   readonly required: readonly string[];
   /** Columns that are read. A value in another column is counted as an omission. */
   readonly known: readonly string[];
+  /** Whether a cell has no value. */
+  readonly isEmpty: (cell: string) => boolean;
   /** The row of a record; undefined if the record isn't an animal. */
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
@@ -32,6 +34,7 @@ export const readCsv: ReadRows = (input, { omissions }) =>
   csvRows(input, omissions, {
     required: ['name', 'categoryId'],
     known: COLUMNS,
+    isEmpty: (cell) => cell === '',
     rowOf: (cells, line) =>
       rowOf(line, () => ({
         id: cells('id') === '' ? undefined : integerOf('id', cells('id')),
@@ -45,32 +48,45 @@ export const readCsv: ReadRows = (input, { omissions }) =>
 export async function* csvRows(
   input: AsyncIterable<Buffer>,
   omissions: Omissions,
-  { required, known, rowOf: read }: CsvShape,
+  { required, known, isEmpty, rowOf: read }: CsvShape,
 ): AsyncGenerator<readonly ImportRow[]> {
   let header: readonly string[] | undefined;
   let others: readonly (readonly [name: string, place: number])[] = [];
   const places = new Map<string, number>();
-  for await (const records of recordsOf(piecesOf(input, '\n'))) {
+  for await (const { separator, records } of recordsOf(piecesOf(input, '\n'))) {
     yield records.flatMap(({ line, cells }) => {
       if (header === undefined) {
         header = cells;
         for (const [place, name] of cells.entries()) {
-          if (places.has(name)) throw new UnreadableError(line, `has the column ${JSON.stringify(name)} twice`);
-          places.set(name, place);
+          const key = keyOf(name);
+          if (key !== '' && places.has(key))
+            throw new UnreadableError(line, `has the column ${JSON.stringify(name)} twice`);
+          places.set(key, place);
         }
-        const missing = required.find((name) => !places.has(name));
-        if (missing !== undefined) throw new UnreadableError(line, `lacks the column ${JSON.stringify(missing)}`);
-        others = [...places].filter(([name]) => !known.includes(name));
+        const missing = required.find((name) => !places.has(keyOf(name)));
+        if (missing !== undefined) {
+          const found = `the separator found is ${JSON.stringify(separator)}`;
+          throw new UnreadableError(line, `lacks the column ${JSON.stringify(missing)} (${found})`);
+        }
+        const knownKeys = known.map(keyOf);
+        others = [...cells.entries()]
+          .filter(([, name]) => !knownKeys.includes(keyOf(name)))
+          .map(([place, name]) => [name.trim() === '' ? 'columns without a name' : name, place]);
         return [];
       }
-      if (cells.length !== header.length) {
+      // Excel pads rows with empty cells.
+      if (cells.length < header.length || cells.slice(header.length).some((cell) => cell !== ''))
         return { line, refusal: `has ${cells.length} fields, and the header ${header.length}` };
-      }
-      for (const [name, place] of others) if (cells[place] !== '') omissions.add(name);
-      return read((column) => cells[places.get(column) ?? -1] ?? '', line) ?? [];
+      for (const [name, place] of others) if (!isEmpty(cells[place] ?? '')) omissions.add(name);
+      return read((column) => cells[places.get(keyOf(column)) ?? -1] ?? '', line) ?? [];
     });
   }
   if (header === undefined) throw new UnreadableError(1, 'should have the names of the columns');
+}
+
+/** Columns are compared without regard to case and outer spaces. */
+function keyOf(column: string): string {
+  return column.trim().toLowerCase();
 }
 
 interface CsvRecord {
@@ -79,17 +95,26 @@ interface CsvRecord {
   readonly cells: readonly string[];
 }
 
-async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly CsvRecord[]> {
-  let line = 1;
+interface CsvRecords {
+  readonly separator: string;
+  readonly records: readonly CsvRecord[];
+}
+
+async function* recordsOf(pieces: AsyncGenerator<Lines, void>): AsyncGenerator<CsvRecords> {
+  const first = await pieces.next();
+  if (first.done === true) return;
+  const start: Lines = first.value;
+  const { separator, length } = separatorIn(start.bytes);
+  let line = length > 0 ? 2 : 1;
   let records: CsvRecord[] = [];
   const parser = parse({
+    delimiter: separator,
     record_delimiter: LINE_ENDS,
     relax_column_count: true,
     max_record_size: MAX_RECORD,
     // Takes the record before the parser queues it: after an error the parser would drop its queue.
     on_record: (cells: string[]) => {
-      const isEmptyLine = cells.length === 1 && cells[0] === '';
-      if (!isEmptyLine) records.push({ line, cells });
+      if (cells.some((cell) => cell !== '')) records.push({ line, cells });
       line += 1 + cells.reduce((sum, cell) => sum + linesIn(cell), 0);
       return null;
     },
@@ -99,6 +124,7 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
   let failure: Error | undefined;
   async function* toTheEnd(): AsyncGenerator<Lines | undefined> {
     try {
+      yield { ...start, bytes: start.bytes.subarray(length) };
       yield* pieces;
     } catch (error) {
       failure = error as Error;
@@ -111,11 +137,22 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
       if (piece === undefined) parser.end(resolve);
       else parser.write(piece.bytes, resolve);
     });
-    yield records;
+    yield { separator, records };
     records = [];
     if (error) failure ??= error instanceof CsvError ? unreadable(line, error) : error;
     if (failure !== undefined) throw failure;
   }
+}
+
+/** The separator of a line such as `sep=;`, with that line's length, or the one that the header has most often. */
+function separatorIn(bytes: Buffer): { readonly separator: string; readonly length: number } {
+  const end = bytes.indexOf('\n') + 1 || bytes.length;
+  const text = bytes.toString('utf8', 0, end);
+  const named = /^"?sep=([,;\t])"?\r?\n?$/i.exec(text)?.[1];
+  if (named !== undefined) return { separator: named, length: end };
+  const bare = text.replaceAll(/"[^"]*"/g, '');
+  const [separator = ','] = [',', ';', '\t'].sort((one, other) => bare.split(other).length - bare.split(one).length);
+  return { separator, length: 0 };
 }
 
 function unreadable(line: number, { code, message }: CsvError): UnreadableError {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readAsm3 } from './asm3.js';
 import { readCsv } from './csv.js';
 import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
-import { elementsOf, type JsonText } from './json-elements.js';
+import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
@@ -56,7 +56,9 @@ describe('a CSV', () => {
 
   it.each([
     ['', 1, 'should have the names of the columns'],
-    ['name,status\na,sold\n', 1, 'lacks the column "categoryId"'],
+    ['name,status\na,sold\n', 1, 'lacks the column "categoryId" (the separator found is ",")'],
+    ['name;status\na;sold\n', 1, 'lacks the column "categoryId" (the separator found is ";")'],
+    ['name,categoryId,NAME\n', 1, 'has the column "NAME" twice'],
     ['name,categoryId,name\n', 1, 'has the column "name" twice'],
     ['name,categoryId\n"a,1\nb,2\n', 2, 'has a quote that is never closed'],
     ['name,categoryId\na,1\n"b"b,2\n', 3, 'has text behind a closing quote'],
@@ -83,6 +85,31 @@ describe('a CSV', () => {
       animal(2, 'a', 1n),
       { line: 3, refusal: `${reason}; what follows was not read` },
     ]);
+  });
+});
+
+describe('a CSV that Excel has saved', () => {
+  const file = (separator: string, end = '\r\n') =>
+    [' Status,Name,,CATEGORYID,', ',é,,1,', ',,,,', ',b,,2,,,', ''].join(end).replaceAll(',', separator);
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+  it.each<[string, string | Buffer, number]>([
+    ['with empty rows and columns, and headers in another case', file(','), 2],
+    ['with semicolons', file(';'), 2],
+    ['with tabs', file('\t'), 2],
+    ['with the separator in its first line', `sep=;\r\n${file(';')}`, 3],
+    ['as UTF-16', utf16(file('\t')), 2],
+    ['as big-endian UTF-16', utf16(file('\t')).swap16(), 2],
+  ])('%s is read', async (_what, bytes, line) => {
+    for (const size of [1, 1_000])
+      expect(await rowsOf(readCsv, bytes, size)).toEqual([animal(line, 'é', 1n), animal(line + 2, 'b', 2n)]);
+  });
+
+  it('as UTF-16 that is not valid is refused with the encoding that was found', async () => {
+    const bytes = Buffer.concat([utf16('name,categoryId\n'), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
+    expect((await rowsOf(readCsv, bytes)).at(-1)).toMatchObject({
+      refusal: 'is not valid UTF-16; what follows was not read',
+    });
   });
 });
 
@@ -145,7 +172,7 @@ describe('an export of ASM3', () => {
       animal(5, 'Leo', 2n, { status: 'sold' }),
       animal(6, 'Ida', 2n, { status: 'pending' }),
       animal(10, 'Away', 2n, { status: 'pending' }),
-      { line: 11, refusal: 'MOVEMENTTYPE "None" has no status' },
+      animal(11, 'Bo', 2n, { status: 'available' }),
       { line: 12, refusal: 'ANIMALSPECIES "Parrot" has no category' },
       animal(13, 'No code', 1n, { status: 'available' }),
     ]);
@@ -183,6 +210,24 @@ describe('a file of Petfinder', () => {
     ]);
     expect(omitted).toEqual({ id: 6, age: 1 });
   });
+});
+
+describe('the answer of Petfinder for one animal', () => {
+  it('is one animal', async () => {
+    const file = '{"animal":{"id":1,"name":"Rex","type":"Dog","species":"Dog","status":"found"}}';
+    expect(await read(readPetfinder, file.repeat(2))).toEqual({
+      rows: [animal(1, 'Rex', 1n, { status: 'pending' }), animal(1, 'Rex', 1n, { status: 'pending' })],
+      omitted: { id: 2 },
+    });
+  });
+
+  it.each(['{"pets":[{"name":"Rex"}]}', '{"animals":{"name":"Rex"}}', '{}', '7', '[7]', '{"animals":[null]}'])(
+    'is told from other JSON such as %s, whose refusal names the known shapes',
+    async (file) => {
+      const shapes = 'known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
+      expect(await rowsOf(readPetfinder, file)).toEqual([{ line: 1, refusal: expect.stringContaining(shapes) }]);
+    },
+  );
 });
 
 describe('the elements of a JSON file', () => {
@@ -241,12 +286,12 @@ describe('the elements of a JSON file', () => {
 
   it.each([
     [' \n', 1, 'has no JSON text'],
-    ['\nname,categoryId', 2, 'is not JSON'],
-    ['[{}]]', 1, 'is not JSON'],
+    ['\nname,categoryId', 2, UNKNOWN_SHAPE],
+    ['[{}]]', 1, UNKNOWN_SHAPE],
     ['[{},\n{"a":1}', 2, 'ends within a JSON text'],
     ['[{"a":"', 1, 'ends within a JSON text'],
     ...['[{} {}]', '[{},,{}]', '[{},1]', '[{},null]', '{"animals":[{}],"a":1 2}', '{"animals":[{}}}'].map(
-      (text) => [text, 1, 'is not JSON around the animals'] as const,
+      (text) => [text, 1, UNKNOWN_SHAPE] as const,
     ),
   ] as const)('are refused in %j', async (text, line, reason) => {
     await expect(elements(text)).rejects.toThrow(refusal(line, reason));

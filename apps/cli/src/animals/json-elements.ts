@@ -1,5 +1,8 @@
 import { type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
 
+export const UNKNOWN_SHAPE =
+  'is not JSON of a known shape: known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
+
 export interface JsonText {
   /** The line on which it begins. */
   readonly line: number;
@@ -83,7 +86,7 @@ class Splitter {
     this.depth += stepOf(token);
     if (stepOf(token) > 0 && this.open(token)) return;
     if (this.depth < this.arrayDepth) this.arrayDepth = 0;
-    if (this.depth < 0 || (this.frame === '' && this.depth === 0)) throw new UnreadableError(this.line, 'is not JSON');
+    if (this.depth < 0 || (this.frame === '' && this.depth === 0)) throw new UnreadableError(this.line, UNKNOWN_SHAPE);
     if (token.startsWith('"')) this.lastString = token.slice(1, -1);
     this.frame += token;
     checkLength(this.frame, this.frameLine);
@@ -113,7 +116,7 @@ class Splitter {
     const text = this.frame;
     this.frame = '';
     if (!this.hasArray) this.found.push({ line: this.frameLine, text });
-    else if (!isFrame(text, this.key)) throw new UnreadableError(this.line, 'is not JSON around the animals');
+    else if (!isFrame(text, this.key)) throw new UnreadableError(this.line, UNKNOWN_SHAPE);
   }
 }
 

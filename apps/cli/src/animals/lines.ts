@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
 
 /** Bytes of the longest record, so that no file can use up the memory. */
 export const MAX_RECORD = 2 ** 20;
@@ -23,11 +24,12 @@ export interface Lines {
 }
 
 /**
- * Splits the file into pieces that end with this character; the last one ends with the file. A byte order mark is left out.
+ * Splits the file into pieces of UTF-8 that end with this character; the last one ends with the file. A byte order mark is
+ * left out.
  *
  * @throws UnreadableError
  */
-export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): AsyncGenerator<Lines> {
+export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): AsyncGenerator<Lines, void> {
   let line = 1;
   let rest = Buffer.alloc(0);
   let isFirst = true;
@@ -39,13 +41,43 @@ export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): 
     yield* checked({ line, bytes });
     line += linesIn(bytes);
   }
-  for await (const chunk of input) {
+  for await (const chunk of utf8Of(input)) {
     rest = Buffer.concat([rest, chunk]);
     const length = rest.lastIndexOf(end) + 1;
     if (length > 0) yield* upTo(length);
     if (rest.length > MAX_RECORD) throw new UnreadableError(line, TOO_LONG);
   }
   if (rest.length > 0) yield* upTo(rest.length);
+}
+
+/** UTF-16 has a byte order mark, and becomes UTF-8. Any other file is left as it is. */
+async function* utf8Of(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  let decoder: TextDecoder | undefined;
+  let line = 1;
+  function decoded(bytes?: Buffer): Buffer {
+    try {
+      const text = Buffer.from(decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '');
+      line += linesIn(text);
+      return text;
+    } catch {
+      throw new UnreadableError(line, 'is not valid UTF-16');
+    }
+  }
+  for await (const chunk of input) {
+    const isStart = start.length < 2;
+    const bytes = isStart ? Buffer.concat([start, chunk]) : chunk;
+    if (isStart) {
+      start = bytes;
+      if (start.length < 2) continue;
+      const mark = start.readUInt16BE();
+      if (mark === 0xfffe || mark === 0xfeff)
+        decoder = new TextDecoder(mark === 0xfeff ? 'utf-16be' : 'utf-16le', { fatal: true });
+    }
+    yield decoder === undefined ? bytes : decoded(bytes);
+  }
+  if (decoder !== undefined) yield decoded();
+  else if (start.length < 2) yield start;
 }
 
 /** The lines, up to the first that is not UTF-8. */

@@ -1,6 +1,6 @@
 import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { objectOf, type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
-import { elementsOf, type JsonText } from './json-elements.js';
+import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
 
 // https://www.petfinder.com/developers/v2/docs/
@@ -14,7 +14,7 @@ export const readPetfinder: ReadRows = async function* (input, reading) {
 
 function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading): ImportRow {
   return rowOf(line, () => {
-    const { name, species, type, status, ...others } = objectOf(parsed(text));
+    const { name, species, type, status, ...others } = animalIn(objectOf(parsed(text)));
     for (const [property, value] of Object.entries(others)) if (!isEmpty(value)) omissions.add(property);
     if (typeof name !== 'string') throw new RowError('name must be a string');
     const kinds = [species, type].filter((kind) => typeof kind === 'string');
@@ -22,6 +22,13 @@ function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading)
     if (categoryId === undefined) throw new RowError(`species ${JSON.stringify(species)} has no category`);
     return { name, categoryId, status: statusOf(status) };
   });
+}
+
+/** The answer for one animal has it as a property. */
+function animalIn(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if ('animal' in answer) return objectOf(answer['animal']);
+  if (!['name', 'species', 'type', 'status'].some((property) => property in answer)) throw new RowError(UNKNOWN_SHAPE);
+  return answer;
 }
 
 function statusOf(status: unknown): PetStatus {
