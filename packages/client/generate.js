@@ -1,6 +1,6 @@
 /**
- * `node generate.js [FILE]` writes the TypeScript types of the API's OpenAPI description, and the names of its int64
- * properties. A test checks that the committed file is current.
+ * `node generate.js [FILE]` writes the TypeScript types of the API's OpenAPI description, the names of its int64
+ * properties, and the shape of each operation's result. A test checks that the committed file is current.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +28,22 @@ function openSet(words) {
   ]);
 }
 
+/** The shapes of the description's objects, as source text, by name. */
+const objects = {};
+const answers = Object.entries(description.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([, { responses }]) => responses !== undefined)
+    .map(([method, { responses }]) => {
+      const operation = `${method.toUpperCase()} ${path}`;
+      const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      return `  '${operation}': ${theOnly(
+        successes.map(([, { content }]) =>
+          content === undefined ? 'null' : shapeOf(content['application/json'].schema),
+        ),
+      )},`;
+    }),
+);
+
 const file = process.argv[2] ?? join(import.meta.dirname, 'src/generated.ts');
 writeFileSync(
   file,
@@ -35,6 +51,26 @@ writeFileSync(
 
 /** The properties of JSON bodies that are int64, and so bigints here. */
 export const int64Properties: ReadonlySet<string> = new Set(${JSON.stringify(int64Properties(description.components.schemas))});
+
+/** Types of values: [Pet] is a list, [Pet, null] may be null. Properties that may be missing are left out. */
+export type Shape =
+  | 'int64'
+  | 'integer'
+  | 'number'
+  | 'string'
+  | 'boolean'
+  | readonly [item: Shape]
+  | readonly [value: Shape, orNull: null]
+  | { readonly [property: string]: Shape };
+
+${Object.entries(objects)
+  .map(([name, shape]) => `const ${name} = ${shape} as const;`)
+  .join('\n')}
+
+/** The result of each operation; null if it has none. */
+export const answers: Readonly<Record<string, Shape | null>> = {
+${answers.join('\n')}
+};
 
 ${astToString(types)}`,
 );
@@ -59,4 +95,32 @@ function int64Properties(schemas) {
   if (both.length > 0) throw new Error(`${both.join(', ')}: int64 in one schema, another number in a second one`);
   if (anywhere > 0) throw new Error('an int64 that is not a property of an object');
   return [...int64].sort();
+}
+
+/** The shape of a schema, as source text. `oneOf` makes a value nullable; the description has no other combination. */
+function shapeOf({ $ref, oneOf, type, format, items, properties, required = [], ...schema }) {
+  if ($ref !== undefined) return named($ref.split('/').at(-1));
+  if (oneOf !== undefined) return `[${theOnly(oneOf.filter((each) => each.type !== 'null').map(shapeOf))}, null]`;
+  if (type === 'array') return `[${shapeOf(items)}]`;
+  if (type === 'object')
+    return `{ ${Object.entries(properties ?? {})
+      .filter(([name]) => required.includes(name))
+      .map(([name, property]) => `${name}: ${shapeOf(property)}`)
+      .join(', ')} }`;
+  if (typeof type !== 'string') throw new Error(`a schema without a type of its own: ${JSON.stringify(schema)}`);
+  return `'${format === 'int64' ? 'int64' : type}'`;
+}
+
+/** The name of an object's shape; the shape itself of anything else. */
+function named(name) {
+  const shape = shapeOf(description.components.schemas[name]);
+  if (!shape.startsWith('{')) return shape;
+  objects[name] = shape;
+  return name;
+}
+
+function theOnly(shapes) {
+  const [only, another] = new Set(shapes);
+  if (another !== undefined) throw new Error(`more than one kind of value: ${only}, ${another}`);
+  return only;
 }

@@ -1,11 +1,11 @@
 /** Resolves after that many milliseconds, or when the signal is aborted. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return either(signal, (done) => {
-    const timer = setTimeout(done, milliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
-  });
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const over = new AutoResetEvent();
+  const timer = setTimeout(() => {
+    over.set();
+  }, milliseconds);
+  await over.wait(signal);
+  clearTimeout(timer);
 }
 
 /** Resolves to the work's result, or to undefined if the work fails or takes longer than `milliseconds`. */
@@ -32,28 +32,18 @@ export class AutoResetEvent {
 
   /** Resolves when the event is set or the signal is aborted. */
   async wait(signal: AbortSignal): Promise<void> {
-    if (this.isSet) this.isSet = false;
-    else
-      await either(signal, (done) => {
-        this.waiting.add(done);
-        return () => this.waiting.delete(done);
-      });
-  }
-}
-
-/** Resolves when `done` is called or the signal is aborted. Then the function that `begin` returned is called. */
-function either(signal: AbortSignal, begin: (done: () => void) => () => void): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
+    if (this.isSet || signal.aborted) {
+      this.isSet = false;
       return;
     }
-    const end = () => {
-      signal.removeEventListener('abort', end);
-      undo();
-      resolve();
-    };
-    const undo = begin(end);
-    signal.addEventListener('abort', end);
-  });
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        this.waiting.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      this.waiting.add(end);
+      signal.addEventListener('abort', end);
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import { answers, type Shape } from './answer-shapes.js';
+import { answers, type Shape } from './generated.js';
 
 const INT64_END = 2n ** 63n;
 
