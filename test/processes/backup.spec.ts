@@ -132,7 +132,7 @@ whenInstalled('backup.sh', () => {
   ])('keeps the password of %s out of the list of processes', async (url, shown) => {
     const script = '. "$0"; use_database "$1"; echo "$url $PGPASSWORD"';
     const file = join(__dirname, '../../docker/database.sh');
-    const { stdout } = await execute('bash', ['-c', script, file, url], { PATH: process.env['PATH'] });
+    const { stdout } = await execute('bash', ['-c', script, file, url], {});
     expect(stdout.trim()).toBe(`${shown} s3cret`);
   });
 

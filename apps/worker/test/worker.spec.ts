@@ -153,7 +153,7 @@ describe('a worker', () => {
 
   it('says in its log that the address of a sender is unproven', async () => {
     await client.query('UPDATE accounts SET credential_version = 1');
-    const worker = await start();
+    const worker = await start({});
     const id = await queueOne();
     await become('sent', [id]);
     await worker.process.stop('SIGTERM');

@@ -43,7 +43,7 @@ describe('a log', () => {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     let text = '';
-    child.stdout.on('data', (chunk) => (text += String(chunk)));
+    child.stdout?.on('data', (chunk) => (text += String(chunk)));
     await once(child, 'close');
     expect(text).toContain('"request_id":"Bearer_redacted"');
     expect(text).toContain('"text":"my key is \\"redacted\\", why?","msg":"redacted"');

@@ -630,7 +630,9 @@ describe('keys of an account', () => {
 
     it('of another environment is refused with a message that says so', async () => {
       const { ports, authenticate } = setUp();
-      await expect((async () => authenticate.execute(generateKeyText('staging', ports.cryptography)))()).rejects.toMatchObject({
+      await expect(
+        (async () => authenticate.execute(generateKeyText('staging', ports.cryptography)))(),
+      ).rejects.toMatchObject({
         code: 'invalid_api_key',
         message: 'the API key is for the staging environment, this is live',
       });
@@ -672,7 +674,9 @@ describe('keys of an account', () => {
       const old = await issue();
       const replacement = await rotateKey.execute({ id: old.key.id });
       await rollBackKey.execute(replacement);
-      await expect((async () => authenticate.execute(replacement.text))()).rejects.toMatchObject({ code: 'revoked_api_key' });
+      await expect((async () => authenticate.execute(replacement.text))()).rejects.toMatchObject({
+        code: 'revoked_api_key',
+      });
       expect((await listKeys.execute())[0]?.key).toEqual(old.key);
     });
 

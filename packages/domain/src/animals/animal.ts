@@ -28,6 +28,9 @@ export interface Animal extends NewAnimal {
   readonly id: AnimalId;
 }
 
+/** Every field, also an optional one: an object that forgets one doesn't compile. */
+export type Fields<Entity> = Readonly<Record<keyof Entity, unknown>>;
+
 export const MAX_NAME_LENGTH = 255;
 
 /** The fields of a stored animal that may be changed. The other fields stay. */
@@ -74,7 +77,7 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
     throw invalid('the body', 'must have at least one of name, categoryId and status');
   }
   validate(input);
-  return { name, categoryId: categoryId as CategoryId | undefined, status };
+  return { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
 }
 
 /** What is stored of an animal that is to be changed or withdrawn. */
@@ -108,7 +111,7 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
       throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
     }
   }
-  return { id: animal.id, name, categoryId, status };
+  return { id: animal.id, name, categoryId, status } satisfies Fields<Animal>;
 }
 
 /**
@@ -135,7 +138,7 @@ function requireAnimal(animal: Animal | undefined, { id, versions }: AnimalWithd
 
 /** Identifies the animal's content: the same fields have the same version, on every instance. */
 export function animalVersion({ id, name, categoryId, status }: Animal, sha256: Sha256): string {
-  return versionOf([id, name, categoryId, status], sha256);
+  return versionOf(Object.values({ id, name, categoryId, status } satisfies Fields<Animal>), sha256);
 }
 
 export function animalNotFound(id: bigint): DomainError {

@@ -6,6 +6,7 @@ import {
   type AnimalState,
   type CategoryId,
   type CategoryPolicy,
+  type Fields,
   type Instant,
   INT64_MIN,
   type NewAnimal,
@@ -165,7 +166,8 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       const { name, categoryId, status } = changed;
       const isChecked = this.policy === 'strict' && named !== undefined;
       const category = isChecked ? () => `known_category('${categoryId}')` : categoryId;
-      await refusingUnknown(manager.update(animalSchema, { id }, { name, categoryId: category, status }));
+      const written = { name, categoryId: category, status } satisfies Fields<NewAnimal>;
+      await refusingUnknown(manager.update(animalSchema, { id }, written));
       return changed;
     });
   }
