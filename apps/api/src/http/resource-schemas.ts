@@ -6,7 +6,7 @@ import type { Described } from './schema.js';
 import { IsInt64 } from './validation.js';
 
 const REF = '#/components/schemas/';
-/** The key of the metadata that has the name of a body class's schema. */
+/** The class of a body has the name of its schema under this key of its metadata. */
 const SCHEMA = 'schema';
 
 interface ObjectOf {

@@ -18,7 +18,7 @@ export class QueryTimeoutError extends Error {
   }
 }
 
-/** Most attempts of a read. */
+/** How often a read is tried at most. */
 const MOST_READS = 3;
 
 export function unavailable(cause: unknown): DomainError {

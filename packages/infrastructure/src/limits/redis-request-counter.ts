@@ -168,7 +168,7 @@ export class RedisRequestCounter implements RequestCounter {
     const args = groups.flatMap(({ requester, requests, now, limits }) => [
       ...[apiKeyOf(requester), requests, now, limits.perMinute, limits.perDay],
     ]);
-    // Not the client's `commandTimeout`, which would give up answers that arrived in a long busy turn.
+    // `commandTimeout` isn't used: after a long busy turn it would drop answers that have arrived.
     const answers = await answerWithin(this.timeout, this.connection.countRequests(keys, args));
     groups.forEach((group, index) => {
       const held = (answers[2 * index] as string | null) ?? '';
