@@ -65,20 +65,54 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  it.each([
-    ['PORT', API],
-    ['WORKER_PORT', START],
-  ])('a %s in use is reported in one sentence, and ends everything', async (name, program) => {
+  const PORTS = { PORT: 3000, METRICS_PORT: 9464, PORTAL_PORT: 3001, PORTAL_METRICS_PORT: 9465, WORKER_PORT: 3002 };
+
+  it('ports that nobody has set and that are in use, as by a second clone, are replaced by free ones and printed', async () => {
     await services.hasServed();
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const port = String((taken.address() as { port: number }).port);
-    const { code, stderr } = await run(program, [], { DATA_DIR: services.folder, ...ANY_PORTS, [name]: port });
-    taken.close();
-    const sentence = `port ${port} of 127.0.0.1 is in use by another program; set ${name} to another one\n`;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+    // An address of this test alone, where a machine has several.
+    const numbers = [...randomBytes(3)].map((byte) => 1 + (byte % 250));
+    const host = process.platform === 'linux' ? `127.${numbers.join('.')}` : '127.0.0.1';
+    const others = Object.values(PORTS).map((port) => createServer().listen(port, host));
+    // If another program has the port of all addresses, it is in use as well.
+    await Promise.all(others.map((each) => once(each, 'listening').catch(() => undefined)));
+    const hosts = { HOST: host, METRICS_HOST: host, PORTAL_HOST: host, WORKER_HOST: host };
+    const unset = Object.fromEntries(Object.keys(PORTS).map((name) => [name, '']));
+    const launcher = services.track(new Running(START, [], { DATA_DIR: services.folder, ...hosts, ...unset }));
+    await launcher.prints(/^The worker is ready/m);
+    for (const each of others) each.close();
+    const pages = [
+      ['PORT', '/docs'],
+      ['METRICS_PORT', '/metrics'],
+      ['PORTAL_PORT', '/'],
+      ['PORTAL_METRICS_PORT', '/metrics'],
+      ['WORKER_PORT', '/readyz'],
+    ] as const;
+    for (const [name, path] of pages) {
+      const sentence = `^port ${PORTS[name]} of ${host} is in use by another program, so ${name} is (\\d+) until this ends$`;
+      const [, port = ''] = new RegExp(sentence, 'm').exec(launcher.stderr) ?? [];
+      expect({ name, status: (await fetch(`http://${host}:${port}${path}`)).status }).toEqual({ name, status: 200 });
+    }
+    expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0 });
     expectNothingLeft();
   });
+
+  it.each([['PORT', API], ...Object.keys(PORTS).map((name) => [name, START] as const)])(
+    'a %s that is set and in use is an error in one sentence, before anything is ready',
+    async (name, program) => {
+      await services.hasServed();
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const port = String((taken.address() as { port: number }).port);
+      const settings = { DATA_DIR: services.folder, ...ANY_PORTS, METRICS_HOST: '127.0.0.1', [name]: port };
+      const { code, stdout, stderr } = await run(program, [], settings);
+      taken.close();
+      const sentence = `port ${port} of 127.0.0.1 is in use by another program; set ${name} to another one\n`;
+      expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+      // A service that has become ready has logged that.
+      if (program === START) expect(stdout).toBe('');
+      expectNothingLeft();
+    },
+  );
 
   it('every wrong setting of every service is reported before any service starts', async () => {
     const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };

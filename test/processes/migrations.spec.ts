@@ -3,13 +3,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
-import { migrationsOf, revertTo } from '../support/pending-migrations.js';
+import { migrationsOf, revertToVersionBefore } from '../support/pending-migrations.js';
 
-/**
- * The newest migration that this version needs for what the previous version served. So the same process can stand for
- * both versions, before the later migrations and after them.
- */
-const VERSION_BEFORE = 1_700_000_073_000;
 const ACCOUNTS = 20_000;
 
 let database: TestDatabase;
@@ -41,7 +36,7 @@ it('the migrations since the version before fail no request, and none waits for 
   const keys = await issueKeys({ DATABASE_URL: database.url }, client);
   const pets = await addPets(client, 20_000);
   await expectNoFailure(async () => {
-    const pending = await revertTo(VERSION_BEFORE, database.url);
+    const pending = await revertToVersionBefore(database.url);
     const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 3, writers: 3 }));
     const goesOn = () => Promise.all(loads.map((load) => load.answered(100)));
     await goesOn();

@@ -1,12 +1,39 @@
 import { expect } from '@jest/globals';
-import { revertMigrations } from '@adoption-store/infrastructure/testing';
 import { ask } from '@adoption-store/test-support';
 
-/** Reverts the migrations with a later timestamp, and returns their names, the oldest first. */
-export async function revertTo(version: number, url: string): Promise<readonly string[]> {
-  const pending = (await migrationsOf(url)).filter((name) => Number(name.slice(-13)) > version);
-  await revertMigrations({ connectionString: url }, version);
-  expect(pending).not.toEqual([]);
+/**
+ * The newest migration that this version needs for what the previous version served. So the same process can stand for
+ * both versions, before the later migrations and after them.
+ */
+const VERSION_BEFORE = 1_700_000_073_000;
+
+/** Takes the later migrations back, which the product never does. */
+const REVERT = `
+  CREATE FUNCTION notify_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM pg_notify('key_changes', TG_ARGV[0] || ' ' || COALESCE(NEW.id, OLD.id));
+    RETURN NULL;
+  END
+  $$;
+  CREATE TRIGGER api_keys_changed
+  AFTER INSERT OR DELETE OR UPDATE OF account_id, hash, name, expires_at, revoked_at, replaced_by ON api_keys
+  FOR EACH ROW EXECUTE FUNCTION notify_key_change('key');
+  CREATE TRIGGER api_keys_disabled AFTER UPDATE OF disabled_at ON api_keys
+  FOR EACH ROW EXECUTE FUNCTION notify_key_change('key');
+  CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON accounts
+  FOR EACH ROW EXECUTE FUNCTION notify_key_change('account');
+  DELETE FROM account_mails WHERE kind IN ('change', 'changed');
+  ALTER TABLE account_mails DROP COLUMN address, DROP CONSTRAINT account_mails_kind_check,
+    ADD CONSTRAINT account_mails_kind_check CHECK (kind IN ('reset', 'proof'));
+  DROP TABLE address_changes, refusals, usage_by_hour, key_operations;
+  DELETE FROM migrations WHERE timestamp > ${VERSION_BEFORE}`;
+
+/** Reverts the migrations after the previous version's, and returns their names, the oldest first. */
+export async function revertToVersionBefore(url: string): Promise<readonly string[]> {
+  const pending = (await migrationsOf(url)).filter((name) => Number(name.slice(-13)) > VERSION_BEFORE);
+  // A new migration has to be reverted above.
+  expect(pending).toHaveLength(5);
+  await ask(url, REVERT);
   return pending;
 }
 

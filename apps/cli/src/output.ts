@@ -143,7 +143,7 @@ export function counted(count: number, what: string): string {
   return `${grouped(count)} ${count === 1 ? what : `${what}s`}`;
 }
 
-/** As 1,000,000. */
+/** For example `1,000,000`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en');
 }

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
   apiSettings,
+  ConfigError,
   EXIT_CONFIG,
   loadEnvFile,
   localAddress,
@@ -13,11 +14,12 @@ import {
 } from '@adoption-store/config';
 import { reasonOf } from '@adoption-store/domain';
 import { printable } from './output.js';
+import { findPorts } from './ports.js';
 
 /** Started one after the other, so that their output stays readable and only one of them creates the database. */
 const SERVICES = ['api', 'portal', 'worker'];
 
-checkSettings();
+await prepare();
 
 const running: ChildProcess[] = [];
 const ends: Promise<number>[] = [];
@@ -28,17 +30,23 @@ for (const service of SERVICES) await start(service);
 const codes = await Promise.all(ends);
 process.exit(codes.find((code) => code !== 0) ?? 0);
 
-/** Checks the settings of every service before any of them starts. */
-function checkSettings(): void {
+/** Checks the settings of every service, and finds their ports, before any of them starts. */
+async function prepare(): Promise<void> {
   try {
     loadEnvFile();
     const all = { ...apiSettings, ...portalSettings, ...workerSettings };
+    const isSet = (name: string) => (process.env[name] ?? '') !== '';
+    for (const { taken, port } of await findPorts(readSettings(all, process.env), isSet)) {
+      process.env[taken.portSetting] = String(port);
+      const reason = `port ${taken.port} of ${taken.host} is in use by another program`;
+      console.error(printable(`${reason}, so ${taken.portSetting} is ${port} until this ends`));
+    }
     const { PORTAL_URL, PORTAL_HOST, PORTAL_PORT } = readSettings(all, process.env);
     // The reference page of the API links to the portal.
     if (PORTAL_PORT !== 0) process.env['PORTAL_URL'] = PORTAL_URL ?? localAddress(PORTAL_HOST, PORTAL_PORT);
   } catch (error) {
     console.error(printable(reasonOf(error)));
-    process.exit(EXIT_CONFIG);
+    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
 }
 

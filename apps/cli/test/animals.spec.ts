@@ -162,7 +162,9 @@ describe('animals export', () => {
   const name = fc
     .oneof(
       fc.string({ unit: 'binary' }),
-      fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', '\t', "'", '\\', '\ufeff', '=', 'é') }),
+      fc.string({
+        unit: fc.constantFrom('"', ',', ';', '\r', '\n', ' ', '\t', "'", '\\', '\ufeff', '=', '+', '-', '@', 'é'),
+      }),
       fc.constantFrom('\\N', '\\.', 'NULL', ' a ', '"', '\r\n', '\u2028'),
     )
     .filter((text) => !text.includes('\0') && [...text].length <= 255 && text.trim() !== '');
@@ -172,27 +174,64 @@ describe('animals export', () => {
     status: fc.constantFrom('available', 'pending', 'sold'),
   });
 
-  it.each(['csv', 'ndjson'])('to %s imports again to the same bytes', async (format) => {
-    const other = await createDatabase();
-    const into = (args: readonly string[], text = '') =>
-      call(animalCommands, [...args, '--format', format], { DATABASE_URL: other.url }, { stdin: inBytes(text) });
-    await fc.assert(
-      fc.asyncProperty(fc.array(animal, { minLength: 1, maxLength: 200 }), async (drawn) => {
-        await ask(database.url, 'TRUNCATE animals CASCADE');
-        await ask(other.url, 'TRUNCATE animals CASCADE');
-        const insert = `INSERT INTO animals (name, category_id, status)
+  it.each([['csv'], ['ndjson'], ['csv', '--for-spreadsheets']])(
+    'to %s %s imports again to the same bytes',
+    async (format, ...switches) => {
+      const other = await createDatabase();
+      const into = (args: readonly string[], text = '') =>
+        call(animalCommands, [...args, '--format', format], { DATABASE_URL: other.url }, { stdin: inBytes(text) });
+      await fc.assert(
+        fc.asyncProperty(fc.array(animal, { minLength: 1, maxLength: 200 }), async (drawn) => {
+          await ask(database.url, 'TRUNCATE animals CASCADE');
+          await ask(other.url, 'TRUNCATE animals CASCADE');
+          const insert = `INSERT INTO animals (name, category_id, status)
           SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`;
-        const columns = (['name', 'categoryId', 'status'] as const).map((column) => drawn.map((each) => each[column]));
-        await ask(database.url, insert, columns);
-        const before = await exported('--format', format);
-        expect(await into(['import', '-'], before)).toMatchObject({ code: 0, stderr: '' });
-        expect((await into(['export'])).stdout).toBe(before);
-        const names = `SELECT array_agg(name ORDER BY id) AS names FROM animals`;
-        expect(await ask(other.url, names)).toEqual([{ names: drawn.map((each) => each.name) }]);
-      }),
-      { numRuns: 5 },
-    );
-    await other.drop();
+          const columns = (['name', 'categoryId', 'status'] as const).map((column) =>
+            drawn.map((each) => each[column]),
+          );
+          await ask(database.url, insert, columns);
+          const before = await exported('--format', format, ...switches);
+          expect(await into(['import', '-'], before)).toMatchObject({ code: 0, stderr: '' });
+          expect((await into(['export', ...switches])).stdout).toBe(before);
+          const names = `SELECT array_agg(name ORDER BY id) AS names FROM animals`;
+          expect(await ask(other.url, names)).toEqual([{ names: drawn.map((each) => each.name) }]);
+        }),
+        { numRuns: 5 },
+      );
+      await other.drop();
+    },
+  );
+
+  it('for spreadsheets has a byte order mark and no cell that one would calculate, whatever separates cells there', async () => {
+    const names = [
+      '=HYPERLINK("https://evil.example")',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '\t=1',
+      '\r=1',
+      ' =1',
+      "'=1",
+      '＝1',
+      'a;=1',
+    ];
+    const lines = ['Rex', ...names].map((text) => JSON.stringify({ name: text, categoryId: -1 }));
+    await importing(lines.join('\n'), '--format', 'ndjson');
+    const file = await exported('--for-spreadsheets');
+    expect(file.startsWith('\ufeffid,')).toBe(true);
+    expect(file.split(/[,;\t\r\n"]/).filter((cell) => /^ *[=+\-@＝＋－＠]/u.test(cell))).toEqual([]);
+    expect(file).toContain(",Rex,'-1,available");
+    const exact = await exported('--format', 'ndjson');
+    await ask(database.url, 'TRUNCATE animals CASCADE');
+    expect(await importing(file)).toMatchObject({ code: 0 });
+    expect(await exported('--format', 'ndjson')).toBe(exact);
+    // Saved by a spreadsheet in Europe.
+    const saved = 'name;categoryId\n\'+1;"\'-1"\n';
+    expect(await importing(saved)).toMatchObject({ code: 0 });
+    expect(await exported('--format', 'ndjson')).toContain('"name":"+1","categoryId":-1');
+    // Anybody else's apostrophe stays.
+    await importing("name,categoryId\n'+2,1\n");
+    expect(await exported()).toContain(",'+2,1,");
   });
 
   it('writes a file whole, of no animals a header at most, and tells how many there are', async () => {

@@ -426,6 +426,7 @@ describe('bad arguments', () => {
         ...['xml', 'toString'].map((format) => ['import', '-', '--format', format]),
         ...[
           ['export', '--format', 'asm3'],
+          ['export', '--format', 'ndjson', '--for-spreadsheets'],
           ['import', '-', '--categories', 'Dog=1'],
           ['import', '-', '--dry-run=yes'],
         ],

@@ -27,6 +27,8 @@ export class ConfigError extends Error {
 /** Settings of earlier versions, which named several addresses of one Redis. */
 const RETIRED = ['REDIS_SENTINEL_NAME', 'REDIS_SENTINEL_PASSWORD'];
 
+const CONTROL = /\p{Cc}/u;
+
 /** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
 export const EXIT_CONFIG = 78;
 
@@ -52,6 +54,8 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     if (text === undefined && requiredBy.length > 0 && requiredBy.every((each) => textOf(each) !== undefined))
       faults.push(`${name} must be set if ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
     try {
+      // In a header or a log it would begin a new line.
+      if (text !== undefined && CONTROL.test(text)) throw new Error('must not have control characters');
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {
       // The value isn't repeated: it may hold a password.
@@ -103,12 +107,26 @@ export function oneOf<const Choice extends string>(...choices: readonly Choice[]
   };
 }
 
+/** A URL as it was parsed. */
 export function url(...protocols: readonly string[]): (text: string) => string {
+  const read = urlText(...protocols);
+  return (text) => {
+    if (!URL.canParse(read(text))) throw new Error(`must be a URL that starts with ${starts(protocols)}`);
+    return new URL(text).href;
+  };
+}
+
+/** The text of a URL whose driver has its own rules for the rest. */
+export function urlText(...protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const protocol = /^([a-z]+):\/\/\S+$/.exec(text)?.[1];
     if (protocol === undefined || !protocols.includes(protocol)) {
-      throw new Error(`must be a URL that starts with ${protocols.map((each) => `${each}://`).join(' or ')}`);
+      throw new Error(`must be a URL that starts with ${starts(protocols)}`);
     }
     return text;
   };
+}
+
+function starts(protocols: readonly string[]): string {
+  return protocols.map((each) => `${each}://`).join(' or ');
 }

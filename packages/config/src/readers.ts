@@ -1,8 +1,8 @@
 import { readScopes, type Scopes, SCOPES } from '@adoption-store/domain';
 import { isIP } from 'node:net';
-import { url } from './environment.js';
+import { urlText } from './environment.js';
 
-const readDatabaseUrl = url('postgres', 'postgresql');
+const readDatabaseUrl = urlText('postgres', 'postgresql');
 
 /** A list of hosts, as libpq allows, is refused: the primary would have to be searched. */
 export function databaseUrl(text: string): string {
@@ -14,7 +14,7 @@ export function databaseUrl(text: string): string {
   return text;
 }
 
-const readRedisUrl = url('redis', 'rediss');
+const readRedisUrl = urlText('redis', 'rediss');
 
 /** `redis://:password@a,b:6380` gives the URL of each node. One node alone may have a database. */
 export function redisUrls(text: string): readonly string[] {
@@ -46,18 +46,18 @@ export function hostName(text: string): string {
 
 export function origin(text: string): string {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username !== '') {
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username + parsed.password !== '') {
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
   }
-  return text.replace(/\/+$/, '');
+  return (parsed.origin + parsed.pathname).replace(/\/+$/, '');
 }
 
 const MAIL_ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 
 export function contact(text: string): string {
-  const isPage = URL.canParse(text) && new URL(text).protocol === 'https:';
-  if (!isPage && !MAIL_ADDRESS.test(text))
-    throw new Error('must be an e-mail address or a URL that starts with https://');
+  const page = URL.canParse(text) ? new URL(text) : undefined;
+  if (page?.protocol === 'https:') return page.href;
+  if (!MAIL_ADDRESS.test(text)) throw new Error('must be an e-mail address or a URL that starts with https://');
   return text;
 }
 

@@ -25,7 +25,7 @@ export interface ApplicationOptions extends Partial<
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
-/** The classes of the use cases, by the names under which each context exports them. */
+/** The classes of the use cases of every context. */
 const useCases = {
   ...animalUseCases,
   ...categoryUseCases,
@@ -36,16 +36,17 @@ const useCases = {
   ...sessionUseCases,
   ...limitUseCases,
   ...idempotencyUseCases,
-  purgeExpired: PurgeExpired,
+  PurgeExpired,
 };
 type UseCases = typeof useCases;
 
-export type UseCaseName = keyof UseCases;
+/** Each use case by the name of its class, which begins in lower case here: `addAnimal` is an `AddAnimal`. */
+type ByName = { readonly [Each in keyof UseCases as Uncapitalize<Each>]: InstanceType<UseCases[Each]> };
+
+export type UseCaseName = keyof ByName;
 
 /** What the service can do: everything, or the use cases of these names. */
-export type Application<Name extends UseCaseName = UseCaseName> = {
-  readonly [Each in Name]: InstanceType<UseCases[Each]>;
-};
+export type Application<Name extends UseCaseName = UseCaseName> = Pick<ByName, Name>;
 
 /** @param names the use cases that the caller serves. The others aren't constructed. Default: all. */
 export function createApplication<Name extends UseCaseName = UseCaseName>(
@@ -65,6 +66,9 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     ...options,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },
   } as const;
-  const constructed: readonly UseCaseName[] = names ?? (Object.keys(useCases) as UseCaseName[]);
-  return Object.fromEntries(constructed.map((name) => [name, new useCases[name](ports, all)])) as Application<Name>;
+  const byName = Object.entries(useCases).map(
+    ([name, UseCase]) => [name.charAt(0).toLowerCase() + name.slice(1), UseCase] as const,
+  );
+  const constructed = byName.filter(([name]) => names === undefined || names.includes(name as Name));
+  return Object.fromEntries(constructed.map(([name, UseCase]) => [name, new UseCase(ports, all)])) as Application<Name>;
 }

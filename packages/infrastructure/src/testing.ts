@@ -5,7 +5,7 @@ export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
-export { migrate, MIGRATION_LOCK, revertMigrations } from './database/migrate.js';
+export { migrate, MIGRATION_LOCK } from './database/migrate.js';
 export { DependencyMonitor } from './kernel/dependency-monitor.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';

@@ -6,7 +6,7 @@ import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } f
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
 import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
 import { readAsm3 } from './asm3.js';
-import { readCsv, writeCsv } from './csv.js';
+import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
 import { endingInRefusal, Omissions } from './file-format.js';
 import { readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
@@ -25,7 +25,11 @@ const USAGE = `Usage:
       other species gets the category of the same name.
       --dry-run checks everything and adds nothing.
   npm run -s animals -- export [FILE|-] [--format ${Object.keys(WRITERS).join('|')}]
-      writes all animals to a file, or to standard output.
+                              [--for-spreadsheets]
+      writes all animals to a file, or to standard output, exactly.
+      --for-spreadsheets is for a csv that Excel or another spreadsheet opens:
+      an apostrophe keeps it from calculating a name such as =1+1. import takes
+      the apostrophe away again.
   Without --format a file that ends in .ndjson or .jsonl is ndjson, any other csv.
 `;
 
@@ -54,10 +58,12 @@ function importCommand(args: string[]): Command {
 }
 
 function exportCommand(args: string[]): Command {
-  const { values, positionals } = parse(args, ['format'], ['FILE…']);
+  const { values, positionals, isOn } = parse(args, ['format'], ['FILE…'], ['for-spreadsheets']);
   const [file = '-', ...more] = positionals;
   if (more.length > 0) throw new UsageError('one FILE at most');
-  const write = WRITERS[formatOf(WRITERS, values['format'], file)];
+  const format = formatOf(WRITERS, values['format'], file);
+  if (isOn('for-spreadsheets') && format !== 'csv') throw new UsageError('--for-spreadsheets goes with --format csv');
+  const write = isOn('for-spreadsheets') ? writeSpreadsheetCsv : WRITERS[format];
   return async ({ exportAnimals }) => {
     let count = 0;
     async function* animals(): ReturnType<typeof exportAnimals.execute> {

@@ -2,6 +2,7 @@ import type { Animal, ImportRow, PetStatus } from '@adoption-store/domain';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { armed, disarmed } from './formulas.js';
 import { type Lines, linesIn, MAX_RECORD, piecesOf, TOO_LONG, UnreadableError } from './lines.js';
 
 const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
@@ -25,6 +26,8 @@ interface CsvShape {
   readonly known: readonly string[];
   /** Whether a cell has no value. */
   readonly isEmpty: (cell: string) => boolean;
+  /** What a cell means in a file that a spreadsheet has written, if it isn't its text. */
+  readonly fromSpreadsheet?: (cell: string) => string;
   /** The row of a record; undefined if the record isn't an animal. */
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
@@ -35,6 +38,7 @@ export const readCsv: ReadRows = (input, { omissions }) =>
     required: ['name', 'categoryId'],
     known: COLUMNS,
     isEmpty: (cell) => cell === '',
+    fromSpreadsheet: armed,
     rowOf: (cells, line) =>
       rowOf(line, () => ({
         id: cells('id') === '' ? undefined : integerOf('id', cells('id')),
@@ -48,12 +52,12 @@ export const readCsv: ReadRows = (input, { omissions }) =>
 export async function* csvRows(
   input: AsyncIterable<Buffer>,
   omissions: Omissions,
-  { required, known, isEmpty, rowOf: read }: CsvShape,
+  { required, known, isEmpty, fromSpreadsheet = (cell) => cell, rowOf: read }: CsvShape,
 ): AsyncGenerator<readonly ImportRow[]> {
   let header: readonly string[] | undefined;
   let others: readonly (readonly [name: string, place: number])[] = [];
   const places = new Map<string, number>();
-  for await (const { separator, records } of recordsOf(piecesOf(input, '\n'))) {
+  for await (const { separator, isFromSpreadsheet, records } of recordsOf(piecesOf(input, '\n'))) {
     yield records.flatMap(({ line, cells }) => {
       if (header === undefined) {
         header = cells;
@@ -78,7 +82,8 @@ export async function* csvRows(
       if (cells.length < header.length || cells.slice(header.length).some((cell) => cell !== ''))
         return { line, refusal: `has ${cells.length} fields, and the header ${header.length}` };
       for (const [name, place] of others) if (!isEmpty(cells[place] ?? '')) omissions.add(name);
-      return read((column) => cells[places.get(keyOf(column)) ?? -1] ?? '', line) ?? [];
+      const cellOf = (column: string) => cells[places.get(keyOf(column)) ?? -1] ?? '';
+      return read(isFromSpreadsheet ? (column) => fromSpreadsheet(cellOf(column)) : cellOf, line) ?? [];
     });
   }
   if (header === undefined) throw new UnreadableError(1, 'should have the names of the columns');
@@ -97,6 +102,8 @@ interface CsvRecord {
 
 interface CsvRecords {
   readonly separator: string;
+  /** Whether it has what a spreadsheet writes, and no other export of this store. */
+  readonly isFromSpreadsheet: boolean;
   readonly records: readonly CsvRecord[];
 }
 
@@ -105,6 +112,7 @@ async function* recordsOf(pieces: AsyncGenerator<Lines, void>): AsyncGenerator<C
   if (first.done === true) return;
   const start: Lines = first.value;
   const { separator, length } = separatorIn(start.bytes);
+  const isFromSpreadsheet = start.hasMark || separator !== ',' || length > 0;
   let line = length > 0 ? 2 : 1;
   let records: CsvRecord[] = [];
   const parser = parse({
@@ -137,7 +145,7 @@ async function* recordsOf(pieces: AsyncGenerator<Lines, void>): AsyncGenerator<C
       if (piece === undefined) parser.end(resolve);
       else parser.write(piece.bytes, resolve);
     });
-    yield { separator, records };
+    yield { separator, isFromSpreadsheet, records };
     records = [];
     if (error) failure ??= error instanceof CsvError ? unreadable(line, error) : error;
     if (failure !== undefined) throw failure;
@@ -165,10 +173,19 @@ function integerOf(column: string, text: string): bigint {
 }
 
 /** The animals as CSV (RFC 4180), with a header. */
-export async function* writeCsv(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
+export async function* writeCsv(
+  parts: AsyncIterable<readonly Animal[]>,
+  cellOf = (text: string) => text,
+): AsyncGenerator<string> {
   yield await csvOf([COLUMNS]);
   for await (const animals of parts)
-    yield await csvOf(animals.map((animal) => COLUMNS.map((column) => animal[column])));
+    yield await csvOf(animals.map((animal) => COLUMNS.map((column) => cellOf(String(animal[column])))));
+}
+
+/** The same for a spreadsheet, which would calculate a formula. `readCsv` reads the same animals from it. */
+export async function* writeSpreadsheetCsv(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
+  yield '\ufeff';
+  yield* writeCsv(parts, disarmed);
 }
 
 function csvOf(rows: readonly (readonly unknown[])[]): Promise<string> {

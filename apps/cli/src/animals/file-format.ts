@@ -1,7 +1,7 @@
 import type { ImportRow } from '@adoption-store/domain';
 import { UnreadableError } from './lines.js';
 
-/** At most so many kinds of omissions are counted separately. */
+/** The most kinds of omissions that are counted separately. */
 const MOST_KINDS = 200;
 
 /** Counts what is in a file but has no field in the store, for the report at the end. */

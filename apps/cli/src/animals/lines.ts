@@ -21,6 +21,8 @@ export interface Lines {
   /** The number of the first one, counted from 1. */
   readonly line: number;
   readonly bytes: Buffer;
+  /** Whether the file begins with a byte order mark. */
+  readonly hasMark: boolean;
 }
 
 /**
@@ -32,13 +34,13 @@ export interface Lines {
 export async function* piecesOf(input: AsyncIterable<Buffer>, end: '\n' | '"'): AsyncGenerator<Lines, void> {
   let line = 1;
   let rest = Buffer.alloc(0);
-  let isFirst = true;
+  let mark: boolean | undefined;
   function* upTo(length: number): Generator<Lines> {
-    const hasMark = isFirst && rest.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    const bytes = rest.subarray(hasMark ? BYTE_ORDER_MARK.length : 0, length);
-    isFirst = false;
+    const isFirst = mark === undefined;
+    const hasMark = (mark ??= rest.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK));
+    const bytes = rest.subarray(isFirst && hasMark ? BYTE_ORDER_MARK.length : 0, length);
     rest = rest.subarray(length);
-    yield* checked({ line, bytes });
+    yield* checked({ line, bytes, hasMark });
     line += linesIn(bytes);
   }
   for await (const chunk of utf8Of(input)) {
@@ -72,7 +74,10 @@ async function* utf8Of(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       if (start.length < 2) continue;
       const mark = start.readUInt16BE();
       if (mark === 0xfffe || mark === 0xfeff)
-        decoder = new TextDecoder(mark === 0xfeff ? 'utf-16be' : 'utf-16le', { fatal: true });
+        decoder = new TextDecoder(mark === 0xfeff ? 'utf-16be' : 'utf-16le', {
+          fatal: true,
+          ignoreBOM: true,
+        });
     }
     yield decoder === undefined ? bytes : decoded(bytes);
   }
@@ -81,9 +86,9 @@ async function* utf8Of(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /** The lines, up to the first that is not UTF-8. */
-function* checked({ line, bytes }: Lines): Generator<Lines> {
+function* checked({ line, bytes, hasMark }: Lines): Generator<Lines> {
   if (isUtf8(bytes)) {
-    yield { line, bytes };
+    yield { line, bytes, hasMark };
     return;
   }
   let begin = 0;
@@ -91,7 +96,7 @@ function* checked({ line, bytes }: Lines): Generator<Lines> {
   for (let current = line; ; current += 1) {
     const end = bytes.indexOf('\n', begin) + 1 || bytes.length;
     if (!isUtf8(bytes.subarray(begin, end))) {
-      if (begin > 0) yield { line, bytes: bytes.subarray(0, begin) };
+      if (begin > 0) yield { line, bytes: bytes.subarray(0, begin), hasMark };
       throw new UnreadableError(current, 'is not valid UTF-8');
     }
     begin = end;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { PassThrough, Readable, Transform } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { ACCOUNTS, ANIMALS, type Environment, type Finished, KEYS, MESSAGES } from '@adoption-store/test-support';
 import { type Program, runCommand } from '../../src/command-line.js';
 
@@ -15,13 +15,13 @@ export async function call(
   }: { readonly stdin?: Readable; readonly stdout?: Transform } = {},
 ): Promise<Finished> {
   const stderr = new PassThrough();
-  // An output that fails has no text.
-  const texts = Promise.all([text(stdout).catch(() => ''), text(stderr)]);
+  // An output that fails has no text. `text` of Node.js would leave out a byte order mark.
+  const texts = Promise.all([buffer(stdout).catch(() => ''), buffer(stderr)]);
   const code = await runCommand(program, args, environment, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [printed, complaint] = await texts;
-  return { code, stdout: printed, stderr: complaint };
+  return { code, stdout: printed.toString(), stderr: complaint.toString() };
 }
 
 /** An output that can't be written, as the kernel says it. */

@@ -12,7 +12,7 @@ import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from 
  */
 export interface CredentialRepository {
   /**
-   * Opens the account that `decide` returns. Of concurrent callers one opens it.
+   * Opens the account that `decide` returns. If several callers ask at once, only one of them opens it.
    *
    * @param decide on the account that has the address.
    * @throws DomainError `email_taken` if another caller has opened one meanwhile.

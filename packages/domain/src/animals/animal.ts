@@ -63,7 +63,7 @@ function mayChange(from: PetStatus, to: PetStatus, by: StatusChanger): boolean {
 export function newAnimal(input: NewAnimalInput): NewAnimal {
   const { name, categoryId, status = 'available' } = input;
   validate({ name, categoryId, status });
-  return { name, categoryId: categoryId as CategoryId, status };
+  return { name, categoryId: categoryId as CategoryId, status } satisfies Fields<NewAnimal>;
 }
 
 /**

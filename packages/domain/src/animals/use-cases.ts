@@ -1,7 +1,7 @@
-export { AddAnimal as addAnimal } from './add-animal.js';
-export { ChangeAnimal as changeAnimal } from './change-animal.js';
-export { ExportAnimals as exportAnimals } from './export-animals.js';
-export { GetAnimal as getAnimal } from './get-animal.js';
-export { ImportAnimals as importAnimals } from './import-animals.js';
-export { ListAnimals as listAnimals } from './list-animals.js';
-export { WithdrawAnimal as withdrawAnimal } from './withdraw-animal.js';
+export * from './add-animal.js';
+export * from './change-animal.js';
+export * from './export-animals.js';
+export * from './get-animal.js';
+export { ImportAnimals } from './import-animals.js';
+export * from './list-animals.js';
+export * from './withdraw-animal.js';

@@ -1,5 +1,5 @@
-export { AddCategory as addCategory } from './add-category.js';
-export { GetCategory as getCategory } from './get-category.js';
-export { ListCategories as listCategories } from './list-categories.js';
-export { NameCategory as nameCategory } from './name-category.js';
-export { RemoveCategory as removeCategory } from './remove-category.js';
+export * from './add-category.js';
+export * from './get-category.js';
+export * from './list-categories.js';
+export * from './name-category.js';
+export * from './remove-category.js';

@@ -1,1 +1,1 @@
-export { AnswerOnce as answerOnce } from './answer-once.js';
+export { AnswerOnce } from './answer-once.js';

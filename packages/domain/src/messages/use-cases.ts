@@ -1,7 +1,7 @@
-export { DeliverMessages as deliverMessages } from './deliver-messages.js';
-export { GetMessage as getMessage } from './get-message.js';
-export { ListMessages as listMessages } from './list-messages.js';
-export { QueueMessage as queueMessage } from './queue-message.js';
-export { RetryFailedMessages as retryFailedMessages } from './retry-failed-messages.js';
-export { RetryMessage as retryMessage } from './retry-message.js';
-export { ShowMessages as showMessages } from './show-messages.js';
+export * from './deliver-messages.js';
+export * from './get-message.js';
+export * from './list-messages.js';
+export * from './queue-message.js';
+export * from './retry-failed-messages.js';
+export * from './retry-message.js';
+export * from './show-messages.js';

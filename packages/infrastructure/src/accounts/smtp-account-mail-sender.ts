@@ -3,7 +3,7 @@ import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery }
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The text of a mail. A link stands between `before` and `after`. */
+/** The text of a mail. The link comes between `before` and `after`. */
 interface Words {
   readonly subject: string;
   readonly before: (until: string) => readonly string[];

@@ -1,6 +1,6 @@
 import { QUERY_TIMEOUT } from './on-database.js';
 import pg, { type ClientBase, type PoolConfig } from 'pg';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
 import * as migrations from './migrations/index.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
@@ -119,7 +119,11 @@ function dataSource(pool: PoolConfig, entities: DataSourceOptions['entities'] = 
   return new DataSource({
     type: 'postgres',
     entities,
-    migrations: Object.values(migrations),
+    // Without a `down`: no migration is ever reverted.
+    migrations: Object.values(migrations) satisfies readonly (new () => Pick<
+      MigrationInterface,
+      'up' | 'transaction'
+    >)[],
     migrationsTableName: 'migrations',
     installExtensions: false,
     // Silent: the default logger writes failed migrations to standard output, where only log lines may be.

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
 
@@ -34,34 +34,6 @@ export async function migrate(
   onEvent: OnEvent = () => undefined,
   longestWait = LONGEST_WAIT,
 ): Promise<void> {
-  await withMigrations(connection, longestWait, async (source) => {
-    try {
-      await untilUnlocked(() => source.runMigrations({ transaction: 'each' }), onEvent);
-    } catch (error) {
-      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-      const reason = error instanceof Error ? error.message : '';
-      throw new Error(
-        `its schema is not up to date, and this role may not change it (${reason}): run migrate as the role that owns it`,
-        { cause: error },
-      );
-    }
-  });
-}
-
-/** Reverts the migrations with a later timestamp, the newest first. By default all of them, to an empty schema. */
-export async function revertMigrations(connection: DatabaseConnection, after = 0): Promise<void> {
-  await withMigrations(connection, LONGEST_WAIT, async (source) => {
-    while ((await source.query<unknown[]>('SELECT FROM migrations WHERE timestamp > $1', [after])).length > 0) {
-      await source.undoLastMigration({ transaction: 'each' });
-    }
-  });
-}
-
-async function withMigrations(
-  connection: DatabaseConnection,
-  longestWait: number,
-  work: (source: DataSource) => Promise<void>,
-) {
   const source = await migrationSource(connection).initialize();
   const lock = source.createQueryRunner();
   const last = performance.now() + longestWait;
@@ -70,7 +42,14 @@ async function withMigrations(
       if (performance.now() > last) throw new Error(STILL_LOCKED);
       await delay(LOOK_EVERY);
     }
-    await work(source);
+    await untilUnlocked(() => source.runMigrations({ transaction: 'each' }), onEvent);
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    const reason = error instanceof Error ? error.message : '';
+    throw new Error(
+      `its schema is not up to date, and this role may not change it (${reason}): run migrate as the role that owns it`,
+      { cause: error },
+    );
   } finally {
     // The lock ends with its connection.
     await lock.release();

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateAnimals1700000000000 implements MigrationInterface {
+export class CreateAnimals1700000000000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE animals (
@@ -11,9 +11,5 @@ export class CreateAnimals1700000000000 implements MigrationInterface {
       )`);
     // A page by status is a range of this index, however deep the page and however large the table.
     await runner.query('CREATE INDEX animals_by_status ON animals (status, id)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE animals');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateAccounts1700000001000 implements MigrationInterface {
+export class CreateAccounts1700000001000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE accounts (
@@ -26,10 +26,5 @@ export class CreateAccounts1700000001000 implements MigrationInterface {
         replaced_by bigint REFERENCES api_keys (id)
       )`);
     await runner.query('CREATE INDEX api_keys_by_account ON api_keys (account_id, id)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE api_keys');
-    await runner.query('DROP TABLE accounts');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class FollowApiKeys1700000003000 implements MigrationInterface {
+export class FollowApiKeys1700000003000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE api_keys ADD COLUMN last_used_at timestamptz');
     // The notification has only the id of the changed row, because every role that can connect can listen.
@@ -20,12 +20,5 @@ export class FollowApiKeys1700000003000 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON accounts
       FOR EACH ROW EXECUTE FUNCTION notify_key_change('account')`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TRIGGER accounts_changed ON accounts');
-    await runner.query('DROP TRIGGER api_keys_changed ON api_keys');
-    await runner.query('DROP FUNCTION notify_key_change');
-    await runner.query('ALTER TABLE api_keys DROP COLUMN last_used_at');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateOrders1700000004000 implements MigrationInterface {
+export class CreateOrders1700000004000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE orders (
@@ -19,9 +19,5 @@ export class CreateOrders1700000004000 implements MigrationInterface {
     await runner.query('CREATE INDEX orders_by_account_and_status ON orders (account_id, status, id)');
     // Contains only the orders that can still expire.
     await runner.query(`CREATE INDEX orders_by_expiry ON orders (created_at, id) WHERE status = 'placed'`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE orders');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateMessages1700000005000 implements MigrationInterface {
+export class CreateMessages1700000005000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE messages (
@@ -27,10 +27,5 @@ export class CreateMessages1700000005000 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER messages_queued AFTER INSERT ON messages
       FOR EACH STATEMENT EXECUTE FUNCTION notify_message_queued()`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE messages');
-    await runner.query('DROP FUNCTION notify_message_queued');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateIdempotencyRecords1700000006000 implements MigrationInterface {
+export class CreateIdempotencyRecords1700000006000 {
   async up(runner: QueryRunner): Promise<void> {
     // Only the transaction that creates a record sees it without an answer.
     await runner.query(`
@@ -13,9 +13,5 @@ export class CreateIdempotencyRecords1700000006000 implements MigrationInterface
         PRIMARY KEY (account_id, key)
       )`);
     await runner.query('CREATE INDEX idempotency_records_by_time ON idempotency_records (answered_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE idempotency_records');
   }
 }

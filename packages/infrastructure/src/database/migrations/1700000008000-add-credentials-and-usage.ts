@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
+export class AddCredentialsAndUsage1700000008000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE accounts
@@ -30,14 +30,5 @@ export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
         PRIMARY KEY (account_id, day, key_id)
       ) WITH (fillfactor = 50)`);
     await runner.query('CREATE INDEX usage_by_day_by_day ON usage_by_day (day)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE usage_by_day');
-    await runner.query('ALTER TABLE request_counts DROP COLUMN minute_start, DROP COLUMN minute_used');
-    await runner.query('DROP TABLE password_resets');
-    await runner.query(
-      'ALTER TABLE accounts DROP COLUMN password_hash, DROP COLUMN credential_version, DROP COLUMN closed_at',
-    );
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateSessions1700000009000 implements MigrationInterface {
+export class CreateSessions1700000009000 {
   async up(runner: QueryRunner): Promise<void> {
     // The columns that connect-pg-simple needs. Nothing else uses the table.
     await runner.query(`
@@ -10,9 +10,5 @@ export class CreateSessions1700000009000 implements MigrationInterface {
         expire timestamptz NOT NULL
       )`);
     await runner.query('CREATE INDEX sessions_by_expiry ON sessions (expire)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE sessions');
   }
 }

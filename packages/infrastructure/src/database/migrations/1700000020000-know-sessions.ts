@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class KnowSessions1700000020000 implements MigrationInterface {
+export class KnowSessions1700000020000 {
   async up(runner: QueryRunner): Promise<void> {
     // The previous version may still insert its own sessions, with sid, sess and expire only. They sign nobody in here,
     // and are deleted when they expire.
@@ -13,17 +13,5 @@ export class KnowSessions1700000020000 implements MigrationInterface {
         ADD COLUMN used_at timestamptz,
         ALTER COLUMN sess SET DEFAULT '{}'`);
     await runner.query('CREATE INDEX sessions_by_account ON sessions (account_id)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DELETE FROM sessions WHERE account_id IS NOT NULL');
-    await runner.query(`
-      ALTER TABLE sessions
-        DROP COLUMN token_hash,
-        DROP COLUMN account_id,
-        DROP COLUMN credential_version,
-        DROP COLUMN begun_at,
-        DROP COLUMN used_at,
-        ALTER COLUMN sess DROP DEFAULT`);
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateAttempts1700000030000 implements MigrationInterface {
+export class CreateAttempts1700000030000 {
   async up(runner: QueryRunner): Promise<void> {
     // The rows are updated constantly. Free space in each page lets PostgreSQL update them in place.
     await runner.query(`
@@ -10,9 +10,5 @@ export class CreateAttempts1700000030000 implements MigrationInterface {
         expires_at timestamptz NOT NULL
       ) WITH (fillfactor = 50)`);
     await runner.query('CREATE INDEX attempts_by_expiry ON attempts (expires_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE attempts');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class ProveAddresses1700000040000 implements MigrationInterface {
+export class ProveAddresses1700000040000 {
   async up(runner: QueryRunner): Promise<void> {
     // Existing accounts that signed up themselves have not proven their address. An account without a password, which
     // the operator opened, needs no mark: its credential version shows it.
@@ -13,10 +13,5 @@ export class ProveAddresses1700000040000 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX address_proofs_by_account ON address_proofs (account_id)');
     await runner.query('CREATE INDEX address_proofs_by_time ON address_proofs (expires_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE address_proofs');
-    await runner.query('ALTER TABLE accounts DROP COLUMN proven_at');
   }
 }

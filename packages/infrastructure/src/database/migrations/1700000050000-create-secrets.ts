@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateSecrets1700000050000 implements MigrationInterface {
+export class CreateSecrets1700000050000 {
   async up(runner: QueryRunner): Promise<void> {
     // The database generates the value (244 random bits), so no statement in a log can contain it.
     await runner.query(`
@@ -10,9 +10,5 @@ export class CreateSecrets1700000050000 implements MigrationInterface {
       )`);
     // Without a policy only the table's owner sees the rows; even a role that may read every table sees none.
     await runner.query('ALTER TABLE secrets ENABLE ROW LEVEL SECURITY');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE secrets');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class LimitOrders1700000060000 implements MigrationInterface {
+export class LimitOrders1700000060000 {
   async up(runner: QueryRunner): Promise<void> {
     // VOLATILE: each statement in the function has a new snapshot, so it sees commits that the caller's statement doesn't.
     await runner.query(`
@@ -13,9 +13,5 @@ export class LimitOrders1700000060000 implements MigrationInterface {
           ) AS placed);
       END
       $$`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP FUNCTION may_place_order');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class IndexEndsOfKeys1700000061000 implements MigrationInterface {
+export class IndexEndsOfKeys1700000061000 {
   async up(runner: QueryRunner): Promise<void> {
     // An account's active keys are a range of this index, and so is each page of its past keys.
     await runner.query(`
@@ -9,10 +9,5 @@ export class IndexEndsOfKeys1700000061000 implements MigrationInterface {
     // For queries of the usage of a few keys, and for deleting a key's rows together with the key.
     await runner.query('CREATE INDEX usage_by_day_by_key ON usage_by_day (key_id, day)');
     await runner.query('ANALYZE api_keys');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP INDEX usage_by_day_by_key');
-    await runner.query('DROP INDEX api_keys_by_account_and_end');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class IndexWhatRunsOut1700000062000 implements MigrationInterface {
+export class IndexWhatRunsOut1700000062000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`CREATE INDEX messages_settled ON messages (created_at) WHERE status <> 'queued'`);
     await runner.query(`
@@ -10,14 +10,5 @@ export class IndexWhatRunsOut1700000062000 implements MigrationInterface {
     await runner.query(`
       ALTER TABLE api_keys DROP CONSTRAINT api_keys_replaced_by_fkey, ADD CONSTRAINT api_keys_replaced_by_fkey
       FOREIGN KEY (replaced_by) REFERENCES api_keys (id) ON DELETE SET NULL`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      ALTER TABLE api_keys DROP CONSTRAINT api_keys_replaced_by_fkey, ADD CONSTRAINT api_keys_replaced_by_fkey
-      FOREIGN KEY (replaced_by) REFERENCES api_keys (id)`);
-    await runner.query('DROP INDEX api_keys_by_replacement');
-    await runner.query('DROP INDEX api_keys_by_end');
-    await runner.query('DROP INDEX messages_settled');
   }
 }

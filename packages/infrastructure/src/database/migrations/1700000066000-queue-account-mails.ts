@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class QueueAccountMails1700000066000 implements MigrationInterface {
+export class QueueAccountMails1700000066000 {
   async up(runner: QueryRunner): Promise<void> {
     // The table has no tokens: a token is created when its mail is sent.
     await runner.query(`
@@ -32,12 +32,5 @@ export class QueueAccountMails1700000066000 implements MigrationInterface {
     // Null in links of the previous version, which mails them itself.
     await runner.query('ALTER TABLE password_resets ADD COLUMN mail_id text');
     await runner.query('ALTER TABLE address_proofs ADD COLUMN mail_id text');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE address_proofs DROP COLUMN mail_id');
-    await runner.query('ALTER TABLE password_resets DROP COLUMN mail_id');
-    await runner.query('DROP TABLE account_mails');
-    await runner.query('DROP FUNCTION notify_account_mail_queued');
   }
 }

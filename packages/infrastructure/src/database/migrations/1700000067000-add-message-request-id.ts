@@ -1,11 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class AddMessageRequestId1700000067000 implements MigrationInterface {
+export class AddMessageRequestId1700000067000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE messages ADD COLUMN request_id text');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE messages DROP COLUMN request_id');
   }
 }

@@ -1,10 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * The service now notifies after its commits. Messages that the previous version queues wait until a worker looks at the
  * queue, at most a second, which is soon enough.
  */
-export class NotifyAfterCommits1700000069000 implements MigrationInterface {
+export class NotifyAfterCommits1700000069000 {
   /** A transaction would keep the first table locked while it waits for the second. */
   readonly transaction = false;
 
@@ -13,23 +13,5 @@ export class NotifyAfterCommits1700000069000 implements MigrationInterface {
     await runner.query('DROP FUNCTION IF EXISTS notify_message_queued');
     await runner.query('DROP TRIGGER IF EXISTS account_mails_queued ON account_mails');
     await runner.query('DROP FUNCTION IF EXISTS notify_account_mail_queued');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const [item, table] of [
-      ['message', 'messages'],
-      ['account_mail', 'account_mails'],
-    ]) {
-      await runner.query(`
-        CREATE FUNCTION notify_${item}_queued() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          NOTIFY ${item}_queued;
-          RETURN NULL;
-        END
-        $$`);
-      await runner.query(`
-        CREATE TRIGGER ${table}_queued AFTER INSERT ON ${table}
-        FOR EACH STATEMENT EXECUTE FUNCTION notify_${item}_queued()`);
-    }
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class IndexPastCounts1700000069100 implements MigrationInterface {
+export class IndexPastCounts1700000069100 {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
@@ -12,10 +12,5 @@ export class IndexPastCounts1700000069100 implements MigrationInterface {
     await runner.query('DROP INDEX CONCURRENTLY IF EXISTS key_bans_by_time');
     await runner.query('CREATE INDEX CONCURRENTLY key_bans_by_time ON key_bans (banned_at)');
     await runner.query('RESET lock_timeout');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP INDEX key_bans_by_time');
-    await runner.query('DROP INDEX request_counts_by_day');
   }
 }

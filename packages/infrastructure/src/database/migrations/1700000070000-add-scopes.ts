@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class AddScopes1700000070000 implements MigrationInterface {
+export class AddScopes1700000070000 {
   /** Without a transaction each table is locked alone, and only for a moment. */
   readonly transaction = false;
 
@@ -9,10 +9,5 @@ export class AddScopes1700000070000 implements MigrationInterface {
     // the scopes of a key never change. The accounts' trigger reports every change.
     await runner.query('ALTER TABLE accounts ADD COLUMN IF NOT EXISTS scopes text[]');
     await runner.query('ALTER TABLE api_keys ADD COLUMN IF NOT EXISTS scopes text[]');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE api_keys DROP COLUMN IF EXISTS scopes');
-    await runner.query('ALTER TABLE accounts DROP COLUMN IF EXISTS scopes');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class CreateCategories1700000071000 implements MigrationInterface {
+export class CreateCategories1700000071000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE categories (
@@ -36,12 +36,5 @@ export class CreateCategories1700000071000 implements MigrationInterface {
         ), false);
       END
       $$`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP FUNCTION is_category_used');
-    await runner.query('DROP FUNCTION known_category');
-    await runner.query('DROP FUNCTION next_category_id');
-    await runner.query('DROP TABLE categories');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class IndexCategories1700000071100 implements MigrationInterface {
+export class IndexCategories1700000071100 {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
@@ -10,9 +10,5 @@ export class IndexCategories1700000071100 implements MigrationInterface {
     // A page by category and status is a range of this index. It also tells whether any animal has a category.
     await runner.query('CREATE INDEX CONCURRENTLY animals_by_category ON animals (category_id, status, id)');
     await runner.query('RESET lock_timeout');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP INDEX animals_by_category');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class WithdrawAnimals1700000072000 implements MigrationInterface {
+export class WithdrawAnimals1700000072000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE withdrawn_animals (
@@ -24,14 +24,5 @@ export class WithdrawAnimals1700000072000 implements MigrationInterface {
     // The orders of a withdrawn animal stay. No order is placed for a missing animal even without the foreign key, because
     // every order first locks the animal's row.
     await runner.query('ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_animal_id_fkey');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DELETE FROM orders WHERE NOT EXISTS (SELECT FROM animals WHERE animals.id = orders.animal_id)');
-    await runner.query(`
-      ALTER TABLE orders
-      ADD CONSTRAINT orders_animal_id_fkey FOREIGN KEY (animal_id) REFERENCES animals (id)`);
-    await runner.query('DROP FUNCTION is_ordered');
-    await runner.query('DROP TABLE withdrawn_animals');
   }
 }

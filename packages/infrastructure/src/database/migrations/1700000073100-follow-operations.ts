@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class FollowOperations1700000073100 implements MigrationInterface {
+export class FollowOperations1700000073100 {
   async up(runner: QueryRunner): Promise<void> {
     // Free space in each page: the rows of keys in use are updated every minute, like the keys themselves.
     await runner.query(`
@@ -10,9 +10,5 @@ export class FollowOperations1700000073100 implements MigrationInterface {
         last_used_at timestamptz NOT NULL,
         PRIMARY KEY (key_id, operation)
       ) WITH (fillfactor = 80)`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE key_operations');
   }
 }

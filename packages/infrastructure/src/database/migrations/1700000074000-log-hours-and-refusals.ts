@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class LogHoursAndRefusals1700000074000 implements MigrationInterface {
+export class LogHoursAndRefusals1700000074000 {
   async up(runner: QueryRunner): Promise<void> {
     // Updated constantly, like usage_by_day. No foreign key is needed: the hours are deleted long before their key.
     await runner.query(`
@@ -27,10 +27,5 @@ export class LogHoursAndRefusals1700000074000 implements MigrationInterface {
         PRIMARY KEY (account_id, at, id)
       )`);
     await runner.query('CREATE INDEX refusals_by_time ON refusals (at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE refusals');
-    await runner.query('DROP TABLE usage_by_hour');
   }
 }

@@ -1,6 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class ChangeAddresses1700000075000 implements MigrationInterface {
+export class ChangeAddresses1700000075000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE address_changes (
@@ -17,14 +17,5 @@ export class ChangeAddresses1700000075000 implements MigrationInterface {
     await runner.query(`
       ALTER TABLE account_mails ADD CONSTRAINT account_mails_kind_check
       CHECK (kind IN ('reset', 'proof', 'change', 'changed')) NOT VALID`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DELETE FROM account_mails WHERE kind IN ('change', 'changed')`);
-    await runner.query('ALTER TABLE account_mails DROP CONSTRAINT account_mails_kind_check');
-    await runner.query(`
-      ALTER TABLE account_mails ADD CONSTRAINT account_mails_kind_check CHECK (kind IN ('reset', 'proof'))`);
-    await runner.query('ALTER TABLE account_mails DROP COLUMN address');
-    await runner.query('DROP TABLE address_changes');
   }
 }

@@ -1,11 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
-export class ValidateKindsOfMail1700000075100 implements MigrationInterface {
+export class ValidateKindsOfMail1700000075100 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE account_mails VALIDATE CONSTRAINT account_mails_kind_check');
-  }
-
-  async down(): Promise<void> {
-    // The previous migration drops the constraint.
   }
 }

@@ -1,4 +1,4 @@
-// TypeORM runs them in the order of their timestamps. A released migration is never edited.
+// TypeORM runs them in the order of their timestamps. A released migration is never edited, and none is reverted.
 export * from './1700000000000-create-animals.js';
 export * from './1700000001000-create-accounts.js';
 export * from './1700000002000-create-request-counts.js';
