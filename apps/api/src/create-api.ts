@@ -73,7 +73,7 @@ export async function createApi({
   const refusals = new SocketRefusals(routes, limits, observers);
   const adapter = new FastifyAdapter({
     rewriteUrl: routableUrl,
-    // The operation validates the parameter's length. The URL as a whole is bounded.
+    // Each operation validates its parameters itself, and the length of the URL is limited.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],

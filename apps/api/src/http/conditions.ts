@@ -1,11 +1,18 @@
 import { hash } from 'node:crypto';
+import { isKnown } from '@adoption-store/web';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { takes } from './operation.js';
 
 export function sha256(text: string): string {
   return hash('sha256', text);
+}
+
+/** Whether the client has this representation already, so that the response is 304 (RFC 9110 §13.1.2). */
+export function isUnchanged(request: FastifyRequest, reply: FastifyReply): boolean {
+  // Most requests have no condition.
+  return request.headers['if-none-match'] !== undefined && isKnown(request, reply);
 }
 
 /** A strong entity tag (RFC 9110 §8.8.3) of a version. */

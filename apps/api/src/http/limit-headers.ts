@@ -32,7 +32,9 @@ export interface Judgement {
 }
 
 export function judgementOf(verdict: Verdict, now: Instant): Judgement {
-  return { headers: limitHeaders(verdict, now), refusal: refusalOf(verdict, now) };
+  const { outcome } = verdict;
+  const refusal = outcome === 'admitted' ? undefined : refusalOf(outcome, retryAfter(verdict, now));
+  return { headers: limitHeaders(verdict, now), refusal };
 }
 
 function limitHeaders(verdict: Verdict, now: Instant): Judgement['headers'] {
@@ -48,10 +50,7 @@ function limitHeaders(verdict: Verdict, now: Instant): Judgement['headers'] {
   };
 }
 
-function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
-  const { outcome } = verdict;
-  if (outcome === 'admitted') return undefined;
-  const seconds = retryAfter(verdict, now);
+function refusalOf(outcome: Exceeded, seconds: number): HttpRefusal {
   return new HttpRefusal(outcome, limitMessage(outcome, seconds), { 'retry-after': String(seconds) });
 }
 

@@ -90,20 +90,12 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
   };
 }
 
-/** @throws Error if the handler has no `@Operation`. That is a defect, because it declares no scope. */
-export function operationOf(handler: object): DefinedOperation {
-  const operation = Reflect.getMetadata(OPERATION, handler) as DefinedOperation | undefined;
-  if (operation === undefined) throw new Error('the handler defines no operation');
-  return operation;
-}
-
 /** Every operation of the controllers, in their order. */
 export function operationsOf(controllers: readonly Type<object>[]): readonly DefinedOperation[] {
   return controllers
     .flatMap(({ prototype }) => Object.values(Object.getOwnPropertyDescriptors(prototype as object)))
-    .map(({ value }) => value as object)
-    .filter((handler) => Reflect.hasMetadata(OPERATION, handler))
-    .map(operationOf);
+    .map(({ value }) => Reflect.getMetadata(OPERATION, value as object) as DefinedOperation | undefined)
+    .filter((operation) => operation !== undefined);
 }
 
 function inputsOf(handler: object): Inputs {

@@ -1,8 +1,7 @@
-import { isKnown } from '@adoption-store/web';
 import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, sha256 } from './conditions.js';
+import { entityTag, isUnchanged, sha256 } from './conditions.js';
 
 /** The end of a page of `resource`, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
@@ -52,7 +51,7 @@ export function sendPage(
   { body, tag, next }: PresentedPage,
 ): Buffer {
   reply.header('etag', tag);
-  if (next !== undefined && (request.headers['if-none-match'] === undefined || !isKnown(request, reply))) {
+  if (next !== undefined && !isUnchanged(request, reply)) {
     reply.header('link', `<${origin}${request.route.url}?${next}>; rel="next"`);
   }
   return body;

@@ -1,7 +1,6 @@
 import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
-import { isKnown } from '@adoption-store/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { entityTag, sha256 } from './conditions.js';
+import { entityTag, isUnchanged, sha256 } from './conditions.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
@@ -78,11 +77,10 @@ export function addRequestHooks(
     // RFC 9112 §6: one of these announces a body.
     if ((length !== undefined && length !== '0') || coding !== undefined)
       request.received = new RequestBody(request.raw);
-    // Set at the beginning, so that errors have them too.
+    // Set first, so that errors have them too.
     reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
     if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
-    // Node drops the bytes after a request that asks for an upgrade, so the connection is closed. Nothing is ever
-    // upgraded.
+    // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
     done(checkFraming(request));
   });
@@ -91,7 +89,7 @@ export function addRequestHooks(
     if (ending?.aborted === true) reply.header('connection', 'close');
     const refusal = request.received?.refusal;
     if (refusal !== undefined) {
-      // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
+      // The body isn't valid HTTP, so this error replaces the operation's response.
       const error = errorBody(refusal.code, refusal.message);
       reply.code(error.status).header('connection', 'close').removeHeader('etag');
       done(null, JSON.stringify(error));
@@ -99,7 +97,7 @@ export function addRequestHooks(
     }
     const { statusCode } = reply;
     const { operation } = request.route;
-    // It was set at the beginning, for the responses with a body.
+    // The onRequest hook has set it for responses with a body.
     if (statusCode === 204) reply.removeHeader('content-type');
     if (statusCode !== 200 || operation?.method !== 'GET' || operation.hasEntityTag === false) {
       done(null, payload);
@@ -107,11 +105,11 @@ export function addRequestHooks(
     }
     // A strong tag (RFC 9110 §8.8.3): that of the handler, or one of the body.
     if (!reply.hasHeader('etag')) reply.header('etag', entityTag(sha256(payload as string)));
-    // Content-Type stays in a 304. Removing a header takes longer than sending it, and then a 304 is no faster.
-    const isUnchanged = request.headers['if-none-match'] !== undefined && isKnown(request, reply);
-    if (isUnchanged) reply.code(304);
+    // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
+    const isSame = isUnchanged(request, reply);
+    if (isSame) reply.code(304);
     // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
-    done(null, isUnchanged && request.method !== 'HEAD' ? null : payload);
+    done(null, isSame && request.method !== 'HEAD' ? null : payload);
   });
   const end = (request: FastifyRequest, status: number) => {
     // The client has disconnected, so the request is already reported.
