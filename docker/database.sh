@@ -14,7 +14,7 @@ need() {
 # command line. As in libpq, a password in the query replaces the one before the host.
 use_database() {
   url=$1
-  local encoded= in_query=
+  local encoded='' in_query=''
   if [[ $url =~ ^([a-z]+://[^:@/]*):([^@/]*)@(.*)$ ]]; then
     url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
     encoded=${BASH_REMATCH[2]}
