@@ -138,7 +138,7 @@ describe('a process that loses what it needs', () => {
     await logged(services, 'postgresql', 'return');
     const back = { level: INFO, dependency: 'postgresql', msg: 'PostgreSQL is back' };
     for (const [, change] of since()) expect(change).toMatchObject(back);
-    // The target is 950 ms. If only requests noticed a loss, this would wait for ever.
+    // The target is 1,700 ms. If only requests noticed a loss, this would wait for ever.
     expect(noticed).toBeLessThan(60_000);
   });
 

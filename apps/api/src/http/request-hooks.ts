@@ -1,5 +1,5 @@
 import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isUnchanged, sha256 } from './conditions.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
@@ -29,8 +29,8 @@ declare module 'fastify' {
     verdict?: Verdict;
     /** The code of the error response. */
     errorCode?: ErrorCode;
-    /** Time of `performance.now()`. Undefined once the request has been reported. */
-    startedAt: number | undefined;
+    /** Time of `performance.now()`. */
+    startedAt: number;
   }
   interface FastifyContextConfig {
     route?: KnownRoute;
@@ -54,7 +54,7 @@ export function addRequestHooks(
   { refusals, recordRequest, observers, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
-  fastify.decorateRequest('startedAt', undefined);
+  fastify.decorateRequest('startedAt', 0);
   const known = (url: string, operation?: DefinedOperation): KnownRoute => {
     const shown = shownRoute(url);
     const each = observers.map((observer) => observer.forRoute(shown));
@@ -86,45 +86,35 @@ export function addRequestHooks(
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
     record(request, recordRequest);
+    const body = bodyToSend(request, reply, payload);
     if (ending?.aborted === true) reply.header('connection', 'close');
-    const refusal = request.received?.refusal;
-    if (refusal !== undefined) {
-      // The body isn't valid HTTP, so this error replaces the operation's response.
-      const error = errorBody(refusal.code, refusal.message);
-      reply.code(error.status).header('connection', 'close').removeHeader('etag');
-      done(null, JSON.stringify(error));
-      return;
-    }
-    const { statusCode } = reply;
-    const { operation } = request.route;
-    // The onRequest hook has set it for responses with a body.
-    if (statusCode === 204) reply.removeHeader('content-type');
-    if (statusCode !== 200 || operation?.method !== 'GET' || operation.hasEntityTag === false) {
-      done(null, payload);
-      return;
-    }
-    // A strong tag (RFC 9110 §8.8.3): that of the handler, or one of the body.
-    if (!reply.hasHeader('etag')) reply.header('etag', entityTag(sha256(payload as string)));
-    // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
-    const isSame = isUnchanged(request, reply);
-    if (isSame) reply.code(304);
-    // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
-    done(null, isSame && request.method !== 'HEAD' ? null : payload);
-  });
-  const end = (request: FastifyRequest, status: number) => {
-    // The client has disconnected, so the request is already reported.
-    if (request.startedAt === undefined) return;
+    const status = request.socket.destroyed ? ABANDONED : reply.statusCode;
     request.route.observe(request, status, performance.now() - request.startedAt);
-    request.startedAt = undefined;
-  };
-  fastify.addHook('onResponse', (request, reply, done) => {
-    end(request, reply.statusCode);
-    done();
+    done(null, body);
   });
-  fastify.addHook('onRequestAbort', (request, done) => {
-    end(request, ABANDONED);
-    done();
-  });
+}
+
+/** Completes the headers of a response, and gives its body. */
+function bodyToSend(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  const refusal = request.received?.refusal;
+  if (refusal !== undefined) {
+    // The body isn't valid HTTP, so this error replaces the operation's response.
+    const error = errorBody(refusal.code, refusal.message);
+    reply.code(error.status).header('connection', 'close').removeHeader('etag');
+    return JSON.stringify(error);
+  }
+  const { statusCode } = reply;
+  const { operation } = request.route;
+  // The onRequest hook has set it for responses with a body.
+  if (statusCode === 204) reply.removeHeader('content-type');
+  if (statusCode !== 200 || operation?.method !== 'GET' || operation.hasEntityTag === false) return payload;
+  // A strong tag (RFC 9110 §8.8.3): that of the handler, or one of the body.
+  if (!reply.hasHeader('etag')) reply.header('etag', entityTag(sha256(payload as string)));
+  // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
+  const isSame = isUnchanged(request, reply);
+  if (isSame) reply.code(304);
+  // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
+  return isSame && request.method !== 'HEAD' ? null : payload;
 }
 
 /** Records a request of a known account when it is answered: the use of its key, its outcome and its refusal. */
