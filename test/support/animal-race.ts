@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type AccountId, type AnimalId, type OrderId, PET_STATUSES } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import fc from 'fast-check';
@@ -15,7 +16,6 @@ import {
   SerialModel,
   serialOrderOf,
   stateOf,
-  versionOf,
 } from './serial-model.js';
 
 /** An animal, the account that has ordered it before, and concurrent commands. Order 0 is the first of the round. */
@@ -134,18 +134,14 @@ export class Arena {
     const pet = `/v1/pets/${id}`;
     switch (command.kind) {
       case 'change':
-        return this.send('PATCH', pet, 0, { body: command.change, headers: this.ifMatch(id, command.wanted) });
+        return this.send('PATCH', pet, 0, { body: command.change, headers: ifMatch(id, command.wanted) });
       case 'withdraw':
-        return this.send('DELETE', pet, 0, { headers: this.ifMatch(id, command.wanted) });
+        return this.send('DELETE', pet, 0, { headers: ifMatch(id, command.wanted) });
       case 'place':
         return this.send('POST', '/v1/store/orders', command.account, { body: { petId: Number(id) } });
       default:
         return this.send('POST', `/v1/store/orders/${command.order}/${command.kind}`, command.account);
     }
-  }
-
-  private ifMatch(id: AnimalId, content: Content | undefined) {
-    return content && { 'if-match': `"${versionOf(this.infrastructure.ports, id, content)}"` };
   }
 
   /** Every second request of a process has an Idempotency-Key, so that its transaction also stores the answer. */
@@ -159,6 +155,14 @@ export class Arena {
     if (answered >= 500) throw new Error(`${method} ${path}: ${answered} ${text}`);
     return { status: answered, body: (text === '' ? {} : JSON.parse(text)) as Parameters<typeof inWords>[1] & object };
   }
+}
+
+/** The entity tag of the animal with this content: the hash of its JSON. */
+function ifMatch(id: AnimalId, content: Content | undefined): Record<string, string> | undefined {
+  if (content === undefined) return undefined;
+  const { name, status } = content;
+  const json = `{"id":${id},"name":"${name}","categoryId":${CATEGORY},"status":"${status}"}`;
+  return { 'if-match': `"${hash('sha256', json)}"` };
 }
 
 function toJson(command: Command): string {

@@ -1,7 +1,7 @@
 import {
   type AccountId,
+  type Animal,
   type AnimalId,
-  animalVersion,
   type Application,
   type CategoryId,
   createApplication,
@@ -13,7 +13,7 @@ import {
   type PetStatus,
   type Ports,
 } from '@adoption-store/domain';
-import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { inMemoryPorts, unchanged } from '@adoption-store/domain/testing';
 
 export const CATEGORY = 1n as CategoryId;
 /** The accounts, by their addresses. */
@@ -78,11 +78,6 @@ export function expiryOf(ports: Ports): Application['expireOrders'] {
   return createApplication({ ...ports, clock: { now } }).expireOrders;
 }
 
-/** The version that the animal has with this content. */
-export function versionOf({ cryptography }: Ports, id: AnimalId, content: Content): string {
-  return animalVersion({ ...content, id, categoryId: CATEGORY }, (text) => cryptography.sha256(text));
-}
-
 /** The model of what the processes promise: the domain's use cases in memory, one after another. */
 export class SerialModel {
   private readonly ports = inMemoryPorts();
@@ -121,13 +116,13 @@ export class SerialModel {
   private async run(command: Command, placed = NONE): Promise<string> {
     const [id, application] = [this.animalId, this.application];
     const wanted = 'wanted' in command ? command.wanted : undefined;
-    const versions = wanted && [versionOf(this.ports, id, wanted)];
+    const condition = wanted && unchanged<Animal>({ ...wanted, id, categoryId: CATEGORY });
     const accountId = ('account' in command ? this.accounts[command.account] : undefined) ?? (0n as AccountId);
     switch (command.kind) {
       case 'change':
-        return inWords(200, await application.changeAnimal.execute({ id, change: command.change, versions }));
+        return inWords(200, await application.changeAnimal.execute({ id, change: command.change, condition }));
       case 'withdraw':
-        await application.withdrawAnimal.execute({ id, versions });
+        await application.withdrawAnimal.execute({ id, condition });
         return inWords(204);
       case 'place': {
         const { id: own, status } = await application.placeOrder.execute({ accountId, animalId: id });

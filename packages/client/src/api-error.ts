@@ -54,7 +54,7 @@ const KINDS: ReadonlyMap<ApiErrorCode | number, ApiErrorKind> = new Map<ClientCo
 export type FailedRequest = Partial<Pick<ApiError, 'idempotencyKey' | 'page'>>;
 
 type Failure = Pick<ApiError, 'code' | 'message' | 'status'> &
-  Partial<Pick<ApiError, 'requestId' | 'retryAfter' | 'cause'>> &
+  Partial<Pick<ApiError, 'requestId' | 'etag' | 'retryAfter' | 'cause'>> &
   FailedRequest;
 
 /** Every failure of a call. */
@@ -66,6 +66,8 @@ export class ApiError extends Error {
   declare readonly status: number;
   /** The request's id. The operator can find the request in the log with it. */
   declare readonly requestId: string | undefined;
+  /** The current entity tag of the resource, if its condition failed. */
+  declare readonly etag: string | undefined;
   /** Seconds after which the API accepts the request, if that is known. */
   declare readonly retryAfter: number | undefined;
   /** The Idempotency-Key of a POST. The same POST with this key doesn't happen a second time. */
@@ -73,10 +75,10 @@ export class ApiError extends Error {
   /** Address of the page of a list that failed. `from(page)` goes on there. */
   declare readonly page: string | undefined;
 
-  constructor({ code, message, status, requestId, retryAfter, idempotencyKey, page, cause }: Failure) {
+  constructor({ code, message, status, requestId, etag, retryAfter, idempotencyKey, page, cause }: Failure) {
     super(message, cause === undefined ? undefined : { cause });
     // A Map, because a server can send any code, such as `constructor`.
     const kind = KINDS.get(code) ?? KINDS.get(status) ?? (status < 500 ? 'invalid_request' : 'server');
-    Object.assign(this, { code, kind, status, requestId, retryAfter, idempotencyKey, page });
+    Object.assign(this, { code, kind, status, requestId, etag, retryAfter, idempotencyKey, page });
   }
 }

@@ -715,7 +715,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The resource has no entity tag that `If-Match` names, or is there despite `If-None-Match: *`. */
+        /** @description The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -725,6 +725,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "X-Stability": components["headers"]["X-Stability"];
+                /** @description The current entity tag. Absent if there is no such resource. */
+                ETag?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -851,11 +853,9 @@ export interface components {
         RequestId: string;
         /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
         IdempotencyKey: string;
-        /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+        /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
         IfNoneMatch: string;
-        /** @description Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes. */
-        IfNone: "*";
-        /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+        /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
         IfMatch: string;
         /** @description The most items on the page. */
         Limit: number;
@@ -914,7 +914,9 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -959,6 +961,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -995,6 +998,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -1021,7 +1025,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1125,6 +1131,30 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed. */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    /** @description The current entity tag. Absent if there is no such resource. */
+                    ETag?: string;
+                    /** @description The date of the deprecation (RFC 9745). */
+                    Deprecation?: "@1764892800";
+                    /** @description The date of the removal (RFC 8594). */
+                    Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1181,8 +1211,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1228,8 +1260,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1290,7 +1324,9 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1337,6 +1373,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1374,6 +1411,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -1400,7 +1438,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1450,6 +1490,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1463,10 +1504,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes. */
-                "If-None-Match"?: components["parameters"]["IfNone"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1537,8 +1578,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1591,7 +1634,9 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1638,6 +1683,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1675,6 +1721,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -1702,7 +1749,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1752,6 +1801,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1765,6 +1815,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
@@ -1788,6 +1842,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -1801,6 +1856,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1814,6 +1870,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
@@ -1837,6 +1897,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -1850,6 +1911,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1913,7 +1975,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1963,6 +2027,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];

@@ -146,12 +146,12 @@ export class Transport {
     const response = responseInfo(received);
     const failed = (text: string, reason = 'unexpected_response'): Tried => {
       // A server may repeat the request in its response, and with it the key.
-      const [code = '', message = '', requestId] = [reason, text, response.requestId].map((each) =>
+      const [code = '', message = '', requestId, etag] = [reason, text, response.requestId, response.etag].map((each) =>
         each?.replaceAll(this.#options.apiKey, '…'),
       );
       const retryAfter = retryAfterOf(received.headers);
       return {
-        error: new ApiError({ ...request, code, message, status: response.status, requestId, retryAfter }),
+        error: new ApiError({ ...request, code, message, status: response.status, requestId, etag, retryAfter }),
         response,
       };
     };

@@ -117,6 +117,18 @@ describe('an animal', () => {
   });
 });
 
+describe('an entity tag', () => {
+  it('comes with a new animal and with a failed condition, also once no GET shows one', async () => {
+    const store = storeOf();
+    const added = await store.createPet({ name: 'Luna', categoryId: 1n }).withResponse();
+    const change = (ifMatch?: string) => store.changePet(added.data.id, { name: 'Milo' }, { ifMatch }).withResponse();
+    const { etag } = (await change(added.response.etag)).response;
+    const refused = change(added.response.etag);
+    await expect(refused).rejects.toMatchObject({ kind: 'precondition', etag });
+    expect((await change(etag)).response.etag).toBe(etag);
+  });
+});
+
 describe('categories', () => {
   it('are added, named, listed and removed, and animals are found by them', async () => {
     const store = storeOf();

@@ -34,12 +34,12 @@ export * from './idempotency/idempotency-records.js';
 export * from './idempotency/use-cases.js';
 export * from './kernel/branded.js';
 export * from './kernel/clock.js';
+export * from './kernel/condition.js';
 export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
 export type { Transaction } from './kernel/transaction.js';
-export * from './kernel/version.js';
 export {
   DEFAULT_PAGE_SIZE,
   MAX_IDS,

@@ -9,11 +9,12 @@ import {
   plan,
   PURGED_KINDS,
 } from '@adoption-store/domain';
-import type {
-  InMemoryAccountMailSender,
-  InMemoryMessageSender,
-  ManualClock,
-  PredictablePasswordHasher,
+import {
+  type InMemoryAccountMailSender,
+  type InMemoryMessageSender,
+  type ManualClock,
+  type PredictablePasswordHasher,
+  unchanged,
 } from '@adoption-store/domain/testing';
 
 const partner = 1n as AccountId;
@@ -83,11 +84,11 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       for (const status of ['pending', 'available'] as const)
         await application.changeAnimal.execute({ id, change: { name, categoryId: 2n, status } });
       await inVain(application.changeAnimal.execute({ id, change: { status: 'sold' } }));
-      await inVain(application.changeAnimal.execute({ id, change: { name }, versions: ['another'] }));
+      await inVain(application.changeAnimal.execute({ id, change: { name }, condition: unchanged(undefined) }));
     },
     withdrawAnimal: async () => {
       const { id } = await application.addAnimal.execute({ name, categoryId: 1n });
-      await inVain(application.withdrawAnimal.execute({ id, versions: ['another'] }));
+      await inVain(application.withdrawAnimal.execute({ id, condition: unchanged(undefined) }));
       await application.withdrawAnimal.execute({ id });
       const { animalId: ordered } = await application.getOrder.execute(await order());
       await inVain(application.withdrawAnimal.execute({ id: ordered }));
@@ -112,7 +113,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     removeCategory: async () => {
       await application.removeCategory.execute(await application.addCategory.execute({ name: `removed ${name}` }));
       await inVain(application.removeCategory.execute({ id: 7n }));
-      await inVain(application.removeCategory.execute({ id: 8n, versions: ['another'] }));
+      await inVain(application.removeCategory.execute({ id: 8n, condition: unchanged(undefined) }));
     },
     importAnimals: async () => {
       async function* rows(...ids: readonly (bigint | undefined)[]) {

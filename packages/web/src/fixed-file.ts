@@ -65,7 +65,7 @@ function encodingFor({ headers }: FastifyRequest): Encoding {
  * Whether the client has the representation already (`If-None-Match`, RFC 9110 §13.1.2). A tag has no quotes inside, so
  * it is found only as a whole. The comparison is weak.
  */
-export function isKnown(request: FastifyRequest, reply: FastifyReply): boolean {
+function isKnown(request: FastifyRequest, reply: FastifyReply): boolean {
   const header = request.headers['if-none-match'];
   return header !== undefined && (header.includes(reply.getHeader('etag') as string) || header.trim() === '*');
 }

@@ -2,14 +2,15 @@ import { requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import { requireWellFormedConditions } from '../http/conditions.js';
 import { requireMediaType } from '../http/json-body.decorator.js';
 import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 import { refuseQuery } from '../http/valid-query.decorator.js';
 
 /**
  * Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. Then it
- * refuses what can be judged before the body is read: its media type, parameters of an operation without any, and an
- * operation that has been removed.
+ * refuses what can be judged before the body is read: its media type, malformed conditions, parameters of an operation
+ * without any, and an operation that has been removed.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
@@ -25,6 +26,9 @@ export class ScopesGuard implements CanActivate {
     if (operation.scope !== 'none') requireScope(request.caller, operation.scope);
     request.operation = operation;
     if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);
+    const { headers } = request;
+    const hasCondition = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
+    if (hasCondition && operation.isConditional) requireWellFormedConditions(headers);
     if (operation.query === undefined && request.url.includes('?')) refuseQuery(request.url);
     operation.notice?.give(this.context, request, http.getResponse<FastifyReply>());
     return true;

@@ -1,14 +1,12 @@
 import {
   type Animal,
   type AnimalChangeInput,
-  animalVersion,
   MAX_NAME_LENGTH,
   type NewAnimal,
   type NewAnimalInput,
   PET_STATUSES,
   type PetStatus,
 } from '@adoption-store/domain';
-import { entityTag, sha256 } from '../http/conditions.js';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef } from '../http/schema.js';
@@ -87,8 +85,3 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
 /** The JSON of an animal: a Pet. */
 export const presentAnimal: (animal: Animal) => string = animalSchemas.serialiser('Pet');
 export const presentAnimals: (page: readonly Animal[]) => string = animalSchemas.listSerialiser('Pet');
-
-/** The entity tag of a Pet: its version. */
-export function animalTag(animal: Animal): string {
-  return entityTag(animalVersion(animal, sha256));
-}

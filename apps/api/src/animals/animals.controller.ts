@@ -1,10 +1,18 @@
-import { AddAnimal, ChangeAnimal, GetAnimal, ListAnimals, WithdrawAnimal } from '@adoption-store/domain';
+import {
+  AddAnimal,
+  type Animal,
+  ChangeAnimal,
+  type Condition,
+  GetAnimal,
+  ListAnimals,
+  WithdrawAnimal,
+} from '@adoption-store/domain';
 import { getPetDeprecation } from '@adoption-store/web';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { IfMatch } from '../http/conditions.js';
+import { Conditions } from '../http/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/pages.js';
@@ -15,7 +23,6 @@ import { ValidQuery } from '../http/valid-query.decorator.js';
 import {
   animalJson,
   AnimalPatchBody,
-  animalTag,
   LUNA,
   NewAnimalBody,
   PetId,
@@ -90,10 +97,8 @@ export class AnimalsController {
     success: { 200: ['The animal.', animalJson(LUNA)] },
     refusals: [404],
   })
-  async get(@PetId() id: bigint, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const animal = await this.getAnimal.execute(id);
-    reply.header('etag', animalTag(animal));
-    return presentAnimal(animal);
+  async get(@PetId() id: bigint): Promise<string> {
+    return presentAnimal(await this.getAnimal.execute(id));
   }
 
   @Operation('PATCH /v1/pets/{petId}', {
@@ -113,12 +118,9 @@ export class AnimalsController {
   async change(
     @PetId() id: bigint,
     @JsonBody(AnimalPatchBody, MERGE_PATCH) change: AnimalPatchBody,
-    @IfMatch() versions: readonly string[] | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Conditions(presentAnimal) condition: Condition<Animal> | undefined,
   ): Promise<string> {
-    const animal = await this.changeAnimal.execute({ id, change, versions });
-    reply.header('etag', animalTag(animal));
-    return presentAnimal(animal);
+    return presentAnimal(await this.changeAnimal.execute({ id, change, condition }));
   }
 
   @Operation('DELETE /v1/pets/{petId}', {
@@ -132,7 +134,10 @@ export class AnimalsController {
     success: { 204: ['The animal has been withdrawn.'] },
     refusals: [404, 409],
   })
-  async withdraw(@PetId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
-    await this.withdrawAnimal.execute({ id, versions });
+  async withdraw(
+    @PetId() id: bigint,
+    @Conditions(presentAnimal) condition: Condition<Animal> | undefined,
+  ): Promise<void> {
+    await this.withdrawAnimal.execute({ id, condition });
   }
 }

@@ -1,9 +1,17 @@
-import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory } from '@adoption-store/domain';
+import {
+  AddCategory,
+  type Category,
+  type Condition,
+  GetCategory,
+  ListCategories,
+  NameCategory,
+  RemoveCategory,
+} from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { IfMatch, isOnlyIfNone } from '../http/conditions.js';
+import { Conditions } from '../http/conditions.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
@@ -13,7 +21,6 @@ import { ValidQuery } from '../http/valid-query.decorator.js';
 import {
   categoryJson,
   CategoryId,
-  categoryTag,
   CATS,
   NewCategoryBody,
   presentCategories,
@@ -85,10 +92,8 @@ export class CategoriesController {
     success: { 200: ['The category.', categoryJson(CATS)] },
     refusals: [404],
   })
-  async get(@CategoryId() id: bigint, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const category = await this.getCategory.execute(id);
-    reply.header('etag', categoryTag(category));
-    return presentCategory(category);
+  async get(@CategoryId() id: bigint): Promise<string> {
+    return presentCategory(await this.getCategory.execute(id));
   }
 
   @Operation('PUT /v1/categories/{categoryId}', {
@@ -111,15 +116,11 @@ export class CategoriesController {
   async name(
     @CategoryId() id: bigint,
     @JsonBody(NewCategoryBody) { name }: NewCategoryBody,
-    @IfMatch() wanted: readonly string[] | undefined,
+    @Conditions(presentCategory) condition: Condition<Category> | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    // Any If-Match, also `*`, requires that the category exists.
-    const there = request.headers['if-match'] === undefined ? undefined : (wanted ?? 'any');
-    const versions = isOnlyIfNone(request) ? 'none' : there;
-    const { category, isNew } = await this.nameCategory.execute({ id, name, versions });
-    reply.header('etag', categoryTag(category));
+    const { category, isNew } = await this.nameCategory.execute({ id, name, condition });
     if (isNew) reply.code(201).header('location', `${this.context.origin(request)}/v1/categories/${id}`);
     return presentCategory(category);
   }
@@ -133,7 +134,10 @@ export class CategoriesController {
     success: { 204: ['The category has been removed.'] },
     refusals: [404, 409],
   })
-  async remove(@CategoryId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
-    await this.removeCategory.execute({ id, versions });
+  async remove(
+    @CategoryId() id: bigint,
+    @Conditions(presentCategory) condition: Condition<Category> | undefined,
+  ): Promise<void> {
+    await this.removeCategory.execute({ id, condition });
   }
 }

@@ -1,5 +1,4 @@
-import { type Category, categoryVersion, MAX_NAME_LENGTH } from '@adoption-store/domain';
-import { entityTag, sha256 } from '../http/conditions.js';
+import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, exampleOf, int64, object } from '../http/schema.js';
@@ -47,8 +46,3 @@ export const presentCategory: (category: Category) => string = categorySchemas.s
 
 export const presentCategories: (categories: readonly Category[]) => string =
   categorySchemas.listSerialiser('Category');
-
-/** The entity tag of a Category: its version. */
-export function categoryTag(category: Category): string {
-  return entityTag(categoryVersion(category, sha256));
-}

@@ -1,59 +1,68 @@
 import { hash } from 'node:crypto';
-import { isKnown } from '@adoption-store/web';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Condition, PreconditionFailed } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { takes } from './operation.js';
 
-export function sha256(text: string): string {
-  return hash('sha256', text);
+/** The strong entity tag of a representation (RFC 9110 §8.8.3): equal bytes have equal tags. */
+export function entityTag(representation: string): string {
+  return `"${hash('sha256', representation)}"`;
 }
 
-/** Whether the client has this representation already, so that the response is 304 (RFC 9110 §13.1.2). */
-export function isUnchanged(request: FastifyRequest, reply: FastifyReply): boolean {
+/**
+ * The first condition that doesn't hold for the resource with this tag, in the order of RFC 9110 §13.2.2. Undefined is a
+ * resource that isn't there.
+ */
+export function failedCondition(
+  { 'if-match': wanted, 'if-none-match': known }: IncomingHttpHeaders,
+  tag: string | undefined,
+): 'If-Match' | 'If-None-Match' | undefined {
   // Most requests have no condition.
-  return request.headers['if-none-match'] !== undefined && isKnown(request, reply);
-}
-
-/** A strong entity tag (RFC 9110 §8.8.3) of a version. */
-export function entityTag(version: string): string {
-  return `"${version}"`;
+  if (wanted !== undefined && !isNamed(wanted, tag, 'strong')) return 'If-Match';
+  if (known !== undefined && isNamed(known, tag, 'weak')) return 'If-None-Match';
+  return undefined;
 }
 
 /**
- * Injects the versions that `If-Match` names, of which the resource must have one (RFC 9110 §13.1.1). Undefined if any
- * will do.
- */
-export function IfMatch(): ParameterDecorator {
-  return takes({ hasIfMatch: true }, versionsOf());
-}
-
-const versionsOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  wantedVersions(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
-);
-
-/**
- * Whether a PUT must not replace anything: `If-None-Match: *` (RFC 9110 §13.1.2).
+ * Injects the conditions of the request for a use case, which has them judged about the stored entity while it is locked.
  *
- * @throws HttpRefusal for entity tags, and for If-Match in the same request: neither makes sense with a PUT.
+ * @param present writes the entity as a GET does.
  */
-export function isOnlyIfNone({ headers }: FastifyRequest): boolean {
-  const header = headers['if-none-match'];
-  if (header === undefined) return false;
-  if (header.trim() !== '*' || headers['if-match'] !== undefined) {
-    throw new HttpRefusal('invalid_parameter', 'If-None-Match must be *, and sent without If-Match');
-  }
-  return true;
+export function Conditions(present: (entity: never) => string): ParameterDecorator {
+  const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): Condition<object> | undefined => {
+    const { headers } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined;
+    return (stored) => {
+      const tag = stored === undefined ? undefined : entityTag(present(stored as never));
+      const failed = failedCondition(headers, tag);
+      if (failed !== undefined) throw new PreconditionFailed(failed, tag);
+    };
+  });
+  return takes({ isConditional: true }, decorate());
 }
 
-const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;
+const TAG = String.raw`(W/)?("[\x21\x23-\x7e\x80-\xff]*")`;
+const TAGS = new RegExp(TAG, 'g');
+// RFC 9110 §13.1.1 and §5.6.1.2, which allows empty elements.
+const CONDITION = new RegExp(String.raw`^(?:\*|[\t ,]*${TAG}(?:[\t ]*,[\t ,]*${TAG})*[\t ,]*)$`);
 
-function wantedVersions(header: string | undefined): readonly string[] | undefined {
-  if (header === undefined || header.trim() === '*') return undefined;
-  const tags = [...header.matchAll(TAG)];
-  if (tags.length === 0 || !/^[\s,]*$/.test(header.replace(TAG, ''))) {
-    throw new HttpRefusal('invalid_parameter', 'If-Match must be * or entity tags in double quotes, as ETag has them');
-  }
-  // The comparison is strong, so a weak tag never matches.
-  return tags.flatMap(([, weak, version]) => (weak === undefined && version !== undefined ? [version] : []));
+/** @throws HttpRefusal for a condition that is malformed. */
+export function requireWellFormedConditions(headers: IncomingHttpHeaders): void {
+  requireWellFormed('If-Match', headers['if-match']);
+  requireWellFormed('If-None-Match', headers['if-none-match']);
+}
+
+function requireWellFormed(name: string, condition: string | undefined): void {
+  if (condition === undefined || CONDITION.test(condition)) return;
+  throw new HttpRefusal('invalid_parameter', `${name} must be * or entity tags in double quotes, as ETag has them`);
+}
+
+/** Whether the condition names the tag. A strong comparison never matches a weak tag (RFC 9110 §8.8.3.2). */
+function isNamed(condition: string, tag: string | undefined, comparison: 'strong' | 'weak'): boolean {
+  if (tag === undefined || condition === '*') return tag !== undefined;
+  return [...condition.matchAll(TAGS)].some(
+    ([, weak, opaque]) => opaque === tag && (comparison === 'weak' || weak === undefined),
+  );
 }

@@ -1,4 +1,4 @@
-import { InsufficientScope } from '@adoption-store/domain';
+import { InsufficientScope, PreconditionFailed } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -38,6 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error instanceof InsufficientScope) {
       reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scope}"`);
     }
+    if (error instanceof PreconditionFailed && error.version !== undefined) reply.header('etag', error.version);
     if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
   }

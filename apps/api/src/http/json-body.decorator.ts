@@ -45,14 +45,29 @@ function objectFrom(bytes: Buffer): JsonObject {
   return value;
 }
 
-// RFC 9110 §8.3.1. RFC 8259 §8.1 requires UTF-8, so another charset is refused.
-const CHARSET = /;\s*charset\s*=\s*("?)([^\s;"]*)\1\s*(?=;|$)/gi;
+// RFC 9110 §8.3.1. Each character can match in one way only, so that the cost is linear.
+const TOKEN = String.raw`[!#$%&'*+.^\x60|~\w-]+`;
+const PARAMETER = String.raw`;[\t ]*(${TOKEN})=(${TOKEN}|"(?:[^"\\]|\\.)*")`;
+const MEDIA_TYPE = new RegExp(String.raw`^(${TOKEN}/${TOKEN})(?:[\t ]*(?:${PARAMETER}|;))*[\t ]*$`);
+const PARAMETERS = new RegExp(PARAMETER, 'g');
 
 function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
-  const [mediaType = ''] = contentType.split(';', 1);
-  const charsets = [...contentType.matchAll(CHARSET)].map(([, , charset]) => charset?.toLowerCase());
-  const isTaken = mediaTypes.includes(mediaType.trimEnd().toLowerCase());
-  return isTaken && charsets.every((charset) => charset === 'utf-8');
+  if (mediaTypes.includes(contentType)) return true;
+  const mediaType = MEDIA_TYPE.exec(contentType)?.[1]?.toLowerCase();
+  if (mediaType === undefined || !mediaTypes.includes(mediaType)) return false;
+  // Not MIMEType, which skips what is malformed and takes the first of two charsets.
+  return [...contentType.matchAll(PARAMETERS)].every(
+    ([, name, value = '']) => name?.toLowerCase() !== 'charset' || isUtf8(value.replace(/^"|"$|\\(.)/g, '$1')),
+  );
+}
+
+/** Whether the Encoding Standard knows UTF-8 by this label. RFC 8259 §8.1 allows no other encoding. */
+function isUtf8(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding === 'utf-8';
+  } catch {
+    return false;
+  }
 }
 
 /** The body's bytes. */

@@ -38,7 +38,8 @@ interface Inputs {
   readonly path?: DescribedParameter;
   readonly query?: Type<object>;
   readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
-  readonly hasIfMatch?: true;
+  /** Whether the conditions of a request are judged. Those of a GET always are, if it has an entity tag. */
+  readonly isConditional?: boolean;
 }
 
 export interface DefinedOperation extends Omit<Definition, 'deprecation'>, Inputs {
@@ -80,7 +81,8 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
     const inputs = inputsOf(descriptor.value as object);
     const { deprecation, ...others } = definition;
     const notice = deprecation && new DeprecationNotice(deprecation);
-    const operation: DefinedOperation = { ...others, ...inputs, route, method, notice };
+    const isConditional = method === 'GET' ? definition.hasEntityTag !== false : inputs.isConditional === true;
+    const operation: DefinedOperation = { ...others, ...inputs, isConditional, route, method, notice };
     applyDecorators(
       ROUTES[method](path.replace(/\{(\w+)\}/g, ':$1')),
       HttpCode(Number(Object.keys(definition.success)[0])),

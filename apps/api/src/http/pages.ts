@@ -1,7 +1,7 @@
 import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isUnchanged, sha256 } from './conditions.js';
+import { entityTag, failedCondition } from './conditions.js';
 
 /** The end of a page of `resource`, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
@@ -35,7 +35,7 @@ export interface PresentedPage {
  * @param next the last id of this page. Undefined on the last page.
  */
 export function presentPage(resource: string, query: string, body: string, next: bigint | undefined): PresentedPage {
-  const tag = entityTag(sha256(body + String(next ?? '')));
+  const tag = entityTag(body + String(next ?? ''));
   return {
     body: Buffer.from(body),
     tag,
@@ -51,7 +51,7 @@ export function sendPage(
   { body, tag, next }: PresentedPage,
 ): Buffer {
   reply.header('etag', tag);
-  if (next !== undefined && !isUnchanged(request, reply)) {
+  if (next !== undefined && failedCondition(request.headers, tag) === undefined) {
     reply.header('link', `<${origin}${request.route.url}?${next}>; rel="next"`);
   }
   return body;

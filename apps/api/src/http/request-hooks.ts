@@ -1,6 +1,12 @@
-import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
+import {
+  type KeyRequester,
+  PreconditionFailed,
+  type RecordRequest,
+  type Refusal,
+  type Verdict,
+} from '@adoption-store/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isUnchanged, sha256 } from './conditions.js';
+import { entityTag, failedCondition } from './conditions.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
@@ -85,36 +91,50 @@ export function addRequestHooks(
     done(checkFraming(request));
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
+    const sent = judged(request, reply, payload);
     record(request, recordRequest);
-    const body = bodyToSend(request, reply, payload);
     if (ending?.aborted === true) reply.header('connection', 'close');
     const status = request.socket.destroyed ? ABANDONED : reply.statusCode;
     request.route.observe(request, status, performance.now() - request.startedAt);
-    done(null, body);
+    done(null, sent);
   });
 }
 
-/** Completes the headers of a response, and gives its body. */
-function bodyToSend(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+/** The payload to send: that of the operation, or what its body, its entity tag and its conditions make of it. */
+function judged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   const refusal = request.received?.refusal;
   if (refusal !== undefined) {
     // The body isn't valid HTTP, so this error replaces the operation's response.
-    const error = errorBody(refusal.code, refusal.message);
-    reply.code(error.status).header('connection', 'close').removeHeader('etag');
-    return JSON.stringify(error);
+    reply.header('connection', 'close').removeHeader('etag');
+    return refused(reply, refusal.code, refusal.message);
   }
   const { statusCode } = reply;
   const { operation } = request.route;
   // The onRequest hook has set it for responses with a body.
   if (statusCode === 204) reply.removeHeader('content-type');
-  if (statusCode !== 200 || operation?.method !== 'GET' || operation.hasEntityTag === false) return payload;
-  // A strong tag (RFC 9110 §8.8.3): that of the handler, or one of the body.
-  if (!reply.hasHeader('etag')) reply.header('etag', entityTag(sha256(payload as string)));
+  if ((statusCode !== 200 && statusCode !== 201) || operation === undefined || operation.hasEntityTag === false) {
+    return payload;
+  }
+  // That of a page, or one of the body.
+  let tag = reply.getHeader('etag') as string | undefined;
+  if (tag === undefined) reply.header('etag', (tag = entityTag(payload as string)));
+  // The use case of a change has judged its conditions.
+  const failed = operation.method === 'GET' ? failedCondition(request.headers, tag) : undefined;
+  if (failed === undefined) return payload;
+  if (failed === 'If-Match') {
+    request.errorCode = 'precondition_failed';
+    return refused(reply, request.errorCode, new PreconditionFailed(failed, tag).message);
+  }
   // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
-  const isSame = isUnchanged(request, reply);
-  if (isSame) reply.code(304);
+  reply.code(304);
   // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
-  return isSame && request.method !== 'HEAD' ? null : payload;
+  return request.method === 'HEAD' ? payload : null;
+}
+
+function refused(reply: FastifyReply, code: ErrorCode, message: string): string {
+  const error = errorBody(code, message);
+  reply.code(error.status);
+  return JSON.stringify(error);
 }
 
 /** Records a request of a known account when it is answered: the use of its key, its outcome and its refusal. */

@@ -32,9 +32,12 @@ export function parseJson(bytes: Buffer): JsonValue {
 }
 
 class Parser {
-  private position = 0;
+  private position: number;
 
-  constructor(private readonly text: string) {}
+  constructor(private readonly text: string) {
+    // RFC 8259 §8.1: one byte order mark may be ignored.
+    this.position = text.startsWith('\ufeff') ? 1 : 0;
+  }
 
   document(): JsonValue {
     const value = this.value(1);

@@ -59,8 +59,9 @@ A list is a bare array. If there is another page, the \`Link\` header has its ad
 A query parameter that an operation doesn't have is answered with 400 \`invalid_parameter\`, which names it.
 
 ## Changes
-A GET has an \`ETag\`. With \`If-None-Match\` an unchanged response is 304, without a body; it counts like any request.
-With \`If-Match\` a change happens only if nobody else has changed the resource since; otherwise the response is 412.
+Every resource that is sent has an \`ETag\`. A GET with \`If-None-Match\` whose response is unchanged is 304, without a body;
+it counts like any request. With \`If-Match\` a change happens only if nobody else has changed the resource since; otherwise
+the response is 412, with the current \`ETag\`. Every operation on a resource judges both; a POST to a collection judges none.
 
 ## Limits
 | Plan | Requests a minute | Requests a day |

@@ -4,7 +4,7 @@ import {
   DEFAULT_ORDER_LIMIT,
   InsufficientScope,
   MAX_PAGE_SIZE,
-  preconditionFailed,
+  PreconditionFailed,
   tooManyOrders,
 } from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
@@ -30,7 +30,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   order_final: 'the order is already completed',
   order_in_progress: "an order for the animal 1 is placed, so its status can't be changed",
   invalid_transition: "status can't be changed from sold to available",
-  precondition_failed: preconditionFailed('animal').message,
+  precondition_failed: new PreconditionFailed('If-Match', undefined).message,
   too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
   category_name_taken: categoryNameTaken('Cats').message,
   category_in_use: categoryInUse(1n).message,
@@ -100,7 +100,7 @@ const REFUSALS = {
   410: ['Gone', 'The operation has been removed.'],
   412: [
     'PreconditionFailed',
-    'The resource has no entity tag that `If-Match` names, or is there despite `If-None-Match: *`.',
+    'The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed.',
   ],
   413: ['PayloadTooLarge', 'The body is too large.'],
   414: ['UriTooLong', 'The URL is too long.'],
@@ -122,20 +122,9 @@ export type SharedStatus = Exclude<RefusalStatus, 410>;
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
-/** The error response with this status. `own` has more headers. */
-export function refusal(status: RefusalStatus, own: Described = {}): Described {
-  const [, description, ...headers] = REFUSALS[status];
-  const codes = CODES.filter((code) => errorStatuses[code] === status);
-  return {
-    description,
-    headers: { ...withHeaders(...headers, 'X-Stability'), ...own },
-    // The same schema for all, so that generated clients have one class of errors. The examples show this status's codes.
-    content: json('Error', Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
-  };
-}
-
-/** Of the conflicts, only one ends by itself: that with a request in progress with the same Idempotency-Key. */
-const OWN: Readonly<Partial<Record<RefusalStatus, Described>>> = {
+/** Headers that a response of the status may lack. */
+const SOMETIMES: Readonly<Partial<Record<RefusalStatus, Described>>> = {
+  // Of the conflicts, only one ends by itself: that with a request in progress with the same Idempotency-Key.
   409: {
     'Retry-After': {
       ...described['Retry-After'],
@@ -143,13 +132,32 @@ const OWN: Readonly<Partial<Record<RefusalStatus, Described>>> = {
       required: false,
     },
   },
+  412: {
+    ETag: {
+      ...described.ETag,
+      description: 'The current entity tag. Absent if there is no such resource.',
+      required: false,
+    },
+  },
 };
+
+/** The error response with this status. `own` has more headers. */
+export function refusal(status: RefusalStatus, own: Described = {}): Described {
+  const [, description, ...headers] = REFUSALS[status];
+  const codes = CODES.filter((code) => errorStatuses[code] === status);
+  return {
+    description,
+    headers: { ...withHeaders(...headers, 'X-Stability'), ...SOMETIMES[status], ...own },
+    // The same schema for all, so that generated clients have one class of errors. The examples show this status's codes.
+    content: json('Error', Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
+  };
+}
 
 /** The errors that several operations share. 410 belongs to one operation only. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
   (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
     .filter((status) => status !== 410)
-    .map((status) => [REFUSALS[status][0], refusal(status, OWN[status])]),
+    .map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */

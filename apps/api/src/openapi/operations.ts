@@ -84,15 +84,9 @@ function ownParameters({ path, query }: DefinedOperation): readonly DescribedPar
 
 function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
   const names: HeaderParameter[] = [];
-  if (isTagged(operation)) names.push('IfNoneMatch');
+  if (operation.isConditional) names.push('IfMatch', 'IfNoneMatch');
   if (operation.method === 'POST') names.push('IdempotencyKey');
-  if (operation.hasIfMatch) names.push('IfMatch');
-  if (operation.method === 'PUT') names.push('IfNone');
   return [...names, 'RequestId'];
-}
-
-function isTagged({ method, hasEntityTag = true }: DefinedOperation): boolean {
-  return method === 'GET' && hasEntityTag;
 }
 
 function responsesOf(operation: DefinedOperation): Described {
@@ -100,7 +94,7 @@ function responsesOf(operation: DefinedOperation): Described {
   const others: SharedStatus[] = [...own];
   if (scope !== 'none') others.push(403);
   if (method === 'POST') others.push(409);
-  if (operation.hasIfMatch) others.push(412);
+  if (operation.isConditional) others.push(412);
   const announced = noticeHeaders(operation);
   return {
     ...Object.fromEntries(
@@ -113,11 +107,11 @@ function responsesOf(operation: DefinedOperation): Described {
         },
       ]),
     ),
-    ...(isTagged(operation) && { 304: notModified(operation) }),
+    ...(method === 'GET' && operation.isConditional && { 304: notModified(operation) }),
     ...refusals(...others),
     // These responses come after the guards, so they have the headers of the deprecation.
     ...(notice &&
-      Object.fromEntries(([404, 410, 500, 503] as const).map((status) => [status, refusal(status, announced)]))),
+      Object.fromEntries(([404, 410, 412, 500, 503] as const).map((status) => [status, refusal(status, announced)]))),
   };
 }
 
@@ -126,7 +120,7 @@ function headersOf({ method, stability, hasEntityTag = true, query }: DefinedOpe
   const names: HeaderName[] = [];
   if (queryParameters(query).some(({ component }) => component === 'Cursor')) names.push('Link');
   if (stability !== undefined) names.push('X-Stability');
-  if (method !== 'POST' && status !== 204 && hasEntityTag) names.push('ETag');
+  if ((status === 200 || status === 201) && hasEntityTag) names.push('ETag');
   if (status === 201 || status === 202) names.push('Location');
   if (method === 'POST') names.push('Idempotent-Replayed');
   return names;

@@ -19,19 +19,13 @@ export const headerParameters = {
   IfNoneMatch: parameterIn(
     'header',
     'If-None-Match',
-    'Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body.',
+    'Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes.',
     { type: 'string', examples: [ENTITY_TAG] },
-  ),
-  IfNone: parameterIn(
-    'header',
-    'If-None-Match',
-    'Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes.',
-    { type: 'string', const: '*', examples: ['*'] },
   ),
   IfMatch: parameterIn(
     'header',
     'If-Match',
-    'Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes.',
+    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes.',
     { type: 'string', examples: [ENTITY_TAG] },
   ),
 };

@@ -1,8 +1,17 @@
-import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
+import {
+  CancelOrder,
+  CompleteOrder,
+  type Condition,
+  GetOrder,
+  ListOrders,
+  type Order,
+  PlaceOrder,
+} from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
+import { Conditions } from '../http/conditions.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
@@ -91,11 +100,13 @@ export class OrdersController {
   })
   async complete(
     @OrderId() id: bigint,
+    @Conditions(presentOrder) condition: Condition<Order> | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
+    const end = { accountId: request.caller.account.id, id, condition };
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
+      body: presentOrder(await this.completeOrder.execute(end, transaction)),
     }));
   }
 
@@ -110,11 +121,13 @@ export class OrdersController {
   })
   async cancel(
     @OrderId() id: bigint,
+    @Conditions(presentOrder) condition: Condition<Order> | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
+    const end = { accountId: request.caller.account.id, id, condition };
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
+      body: presentOrder(await this.cancelOrder.execute(end, transaction)),
     }));
   }
 }

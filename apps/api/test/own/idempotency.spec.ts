@@ -22,11 +22,20 @@ interface Sent {
   readonly path?: string;
   readonly body?: string;
   readonly apiKey?: string;
+  readonly ifMatch?: string | undefined;
 }
 
 /** POST with an Idempotency-Key. Default: a new animal. */
-function post(key: string, { path = '/v1/pets', body = LUNA, apiKey = api.key }: Sent = {}): Promise<RawResponse> {
-  const headers = { ...bearer(apiKey), 'Content-Type': 'application/json', 'Idempotency-Key': key };
+function post(
+  key: string,
+  { path = '/v1/pets', body = LUNA, apiKey = api.key, ifMatch }: Sent = {},
+): Promise<RawResponse> {
+  const headers = {
+    ...bearer(apiKey),
+    'Content-Type': 'application/json',
+    'Idempotency-Key': key,
+    ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
+  };
   return request(api, path, { method: 'POST', headers, body });
 }
 
@@ -37,7 +46,7 @@ const animals = async () => (await walkPages(api, '?limit=100')).flat().length;
 
 /** The parts of a response that must be the same each time. */
 function lasting({ status, body, headers }: RawResponse) {
-  return { status, body, location: headers['location'], type: headers['content-type'] };
+  return { status, body, location: headers['location'], type: headers['content-type'], tag: headers['etag'] };
 }
 
 function expectReplay(again: RawResponse, first: RawResponse): void {
@@ -106,6 +115,20 @@ describe('an Idempotency-Key', () => {
     const stranger = await post(key, { body: MILO });
     expect(stranger).toMatchObject({ status: 201 });
     expect(stranger.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('keeps the entity tag of the bytes, which the resource may no longer have, and judges no condition again', async () => {
+    const [key, petId] = [newKey(), await addPet(api)];
+    const order = { path: ORDERS, body: `{"petId":${petId}}` };
+    const placed = await post(key, order);
+    const path = `${ORDERS}/${orderOf(placed, 201).id}/complete`;
+    const [late, ifMatch] = [newKey(), placed.headers['etag']];
+    expectError(await post(late, { path, body: '', ifMatch: '"another"' }), 412, 'precondition_failed');
+    const completed = await post(late, { path, body: '', ifMatch });
+    expect(completed).toMatchObject({ status: 200 });
+    expect(completed.headers['etag']).not.toBe(ifMatch);
+    expectReplay(await post(late, { path, body: '', ifMatch }), completed);
+    expectReplay(await post(key, order), placed);
   });
 
   it('stores the use case’s refusal', async () => {

@@ -270,13 +270,18 @@ describe('a refused request', () => {
       [400, 'invalid_json', 'POST', '/v1/pets', 'POST /v1/pets', key],
       [403, 'insufficient_scope', 'POST', '/v1/messages', 'POST /v1/messages', limited],
       [404, 'not_found', 'GET', '/v1/pets/123456789', 'GET /v1/pets/{petId}', key],
+      [412, 'precondition_failed', 'GET', '/v1/categories', 'GET /v1/categories', key],
       [404, 'not_found', 'GET', `/v1/nothing/${key}`, 'GET *', key],
       [405, 'method_not_allowed', 'PUT', '/v1/pets', 'PUT *', key],
     ] as const;
     for (const [status, code, method, path, operation, used] of sent) {
       const response = await request(api, path, {
         method,
-        headers: { ...bearer(used), ...(method === 'GET' ? {} : JSON_BODY) },
+        headers: {
+          ...bearer(used),
+          ...(method === 'GET' ? {} : JSON_BODY),
+          ...(status === 412 && { 'If-Match': '"x"' }),
+        },
         ...(method === 'GET' ? {} : { body: '{' }),
       });
       expectError(response, status, code);

@@ -80,12 +80,21 @@ describe('POST /v1/pets answers 201', () => {
     expect(pet.id).not.toBe(987_654_321);
   });
 
-  it.each(['Application/JSON;CHARSET="UTF-8"', 'application/json; profile="x"'])(
-    'to the Content-Type %s',
-    async (type) => {
-      await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
-    },
-  );
+  it.each([
+    'Application/JSON;CHARSET="UTF-8"',
+    'application/json;charset=UTF8',
+    'application/json; charset=unicode-1-1-utf-8',
+    String.raw`application/json ; charset="utf\-8";`,
+    String.raw`application/json; ;profile="x; charset=latin1 \" y" ;version=1`,
+  ])('to the Content-Type %s', async (type) => {
+    await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
+  });
+
+  it('to a body after one byte order mark, as PowerShell and Excel send it', async () => {
+    await expectCreated(await createPet(api, `\ufeff${LUNA}`));
+    for (const body of [`\ufeff\ufeff${LUNA}`, `${LUNA}\ufeff`, '\ufeff'])
+      expectError(await createPet(api, body), 400, 'invalid_json');
+  });
 
   it('to a body of exactly 64 KiB', async () => {
     const body = LUNA.replace('}', `,"x":"${'x'.repeat(MAX_BODY_BYTES - LUNA.length - 7)}"}`);
@@ -138,6 +147,15 @@ describe('POST /v1/pets answers 400', () => {
     ['another kind of JSON', { 'Content-Type': 'application/vnd.api+json' }],
     ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
     ['two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
+    ...['="latin1', '="utf-8', '=utf-8 x', '= utf-8', ' =utf-8', '=', '', '="utf-8"x', '=utf_8', '=utf-16'].map(
+      (rest): [string, Record<string, string>] => [
+        `charset${rest}`,
+        { 'Content-Type': `application/json; charset${rest}` },
+      ],
+    ),
+    ['a parameter between type and subtype', { 'Content-Type': 'application;x=y/json' }],
+    ['a list of media types', { 'Content-Type': 'application/json, application/json' }],
+    ['many half parameters', { 'Content-Type': `application/json${'; '.repeat(6_000)}!` }],
     ['a Content-Encoding', { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
   ])('unsupported_media_type to %s, before it looks at the body', async (_case, headers) => {
     const message = expectError(await createPet(api, '{', headers), 400, 'unsupported_media_type');

@@ -304,6 +304,117 @@ describe('a URL', () => {
   });
 });
 
+/** A resource that is there, and an operation that changes it: method, path of the operation, path of the resource, body. */
+type Change = readonly [method: string, path: string, resource: string, body: string];
+const onAnimal = async (method: string, body = ''): Promise<Change> => {
+  const path = `/v1/pets/${await addPet(api)}`;
+  return [method, path, path, body];
+};
+const onCategory = async (method: string, body = ''): Promise<Change> => {
+  const path = `${CATEGORIES}/${categoryOf(await addCategory(api, `Kind ${newCategoryId()}`), 201).id}`;
+  return [method, path, path, body];
+};
+const onOrder = async (ending: string): Promise<Change> => {
+  const path = `${ORDERS}/${(await placeOrder(api)).id}`;
+  return ['POST', `${path}/${ending}`, path, ''];
+};
+const newName = () => `{"name":"Kind ${newCategoryId()}"}`;
+const withBody = (method: string, path: string, body: string, headers: Readonly<Record<string, string>>) =>
+  request(api, path, {
+    method,
+    headers: { ...bearer(api.key), 'Content-Type': 'application/json', ...headers },
+    ...(body !== '' && { body }),
+  });
+
+describe('a condition (RFC 9110 §13.2.2)', () => {
+  const failing = (tag: string): readonly Record<string, string>[] => [
+    { 'If-Match': '"another"' },
+    { 'If-Match': `W/${tag}` },
+    { 'If-Match': '"another"', 'If-None-Match': tag },
+  ];
+  const failingAChange = (tag: string): readonly Record<string, string>[] => [
+    ...failing(tag),
+    { 'If-None-Match': '*' },
+    { 'If-None-Match': `"another", ${tag}` },
+    { 'If-None-Match': `W/${tag}` },
+    { 'If-Match': tag, 'If-None-Match': tag },
+  ];
+  const MALFORMED = ['', ',', 'tag', '"tag', 'w/"tag"', '*, "tag"', '"a" "b"', '"a"b'];
+  const malformed = ['If-Match', 'If-None-Match'].flatMap((name) => MALFORMED.map((value) => ({ [name]: value })));
+
+  it.each<[string, number, () => Promise<Change>]>([
+    ['PATCH of an animal', 200, () => onAnimal('PATCH', '{"name":"Milo"}')],
+    ['DELETE of an animal', 204, () => onAnimal('DELETE')],
+    ['PUT of a category', 200, () => onCategory('PUT', newName())],
+    ['DELETE of a category', 204, () => onCategory('DELETE')],
+    ['completion of an order', 200, () => onOrder('complete')],
+    ['cancellation of an order', 200, () => onOrder('cancel')],
+  ])('that fails for the %s is 412 with the current ETag and changes nothing', async (_case, status, prepare) => {
+    const [method, path, resource, body] = await prepare();
+    const before = await get(api, resource);
+    const etag = before.headers['etag'] ?? '';
+    for (const conditions of failingAChange(etag)) {
+      const response = await withBody(method, path, body, conditions);
+      expectError(response, 412, 'precondition_failed');
+      expect([conditions, response.headers['etag']]).toEqual([conditions, etag]);
+    }
+    for (const conditions of malformed)
+      expectError(await withBody(method, path, body, conditions), 400, 'invalid_parameter');
+    expect((await get(api, resource)).body).toBe(before.body);
+    const holding = { 'If-Match': `"another", ${etag}`, 'If-None-Match': '"another", W/"third"' };
+    const response = await withBody(method, path, body, holding);
+    expect(response).toMatchObject({ status });
+    const { headers } = await get(api, resource);
+    if (status === 200) expect(response.headers).toMatchObject({ etag: headers['etag'] });
+    expect(headers['etag']).not.toBe(etag);
+  });
+
+  it.each(
+    ['a list', 'an empty list', 'an animal', 'a list of orders', 'an order', 'a list of categories'].concat(
+      'a category',
+      'a message',
+    ),
+  )('that fails for the GET of %s is 412 with its ETag, and If-Match is judged first', async (name) => {
+    const path = READABLE[name] ?? '';
+    const { headers } = await get(api, path);
+    const etag = headers['etag'] ?? '';
+    for (const conditions of failing(etag)) {
+      const response = await withBody('GET', path, '', conditions);
+      expectError(response, 412, 'precondition_failed');
+      expect(response.headers).toMatchObject({ etag });
+      const head = await withBody('HEAD', path, '', conditions);
+      expectHeadError(head, 412);
+      expect(head.headers).toMatchObject({ etag, 'content-length': response.headers['content-length'] });
+    }
+    for (const conditions of malformed)
+      expectError(await withBody('GET', path, '', conditions), 400, 'invalid_parameter');
+    for (const [status, conditions] of [
+      [200, { 'If-Match': '*', 'If-None-Match': '"another"' }],
+      [304, { 'If-Match': `W/"a", ${etag}`, 'If-None-Match': etag }],
+    ] as const)
+      expect(await withBody('GET', path, '', conditions)).toMatchObject({ status, headers: { etag } });
+  });
+
+  it('is judged by none for a POST to a collection, whose 201 has the ETag of its GET', async () => {
+    const conditions = [...failingAChange('"tag"'), ...malformed, { 'If-Match': '*' }];
+    for (const [path, body] of [
+      ['/v1/pets', () => LUNA],
+      [CATEGORIES, newName],
+      [ORDERS, async () => `{"petId":${await addPet(api)}}`],
+    ] as const) {
+      for (const each of conditions) {
+        const response = await withBody('POST', path, await body(), each);
+        expect(response).toMatchObject({ status: 201 });
+        const { headers } = await get(api, response.headers['location']?.slice(api.origin.length) ?? '');
+        expect([path, response.headers['etag']]).toEqual([path, headers['etag']]);
+      }
+    }
+    expect(await withBody('POST', MESSAGES, '{"message":"Hello"}', { 'If-None-Match': '*' })).toMatchObject({
+      status: 202,
+    });
+  });
+});
+
 describe('an entity tag', () => {
   it.each(
     ['a list', 'an empty list', 'an animal', 'a list of orders', 'an order', 'a list of categories'].concat(
@@ -333,10 +444,12 @@ describe('an entity tag', () => {
     [304, 'as a weak one', (tag) => `W/${tag}`],
     [304, 'among others', (tag) => `"a", ${tag} , "b"`],
     [304, 'as *', () => '*'],
-    [200, 'without quotes', (tag) => tag.replaceAll('"', '')],
+    [400, 'without quotes', (tag) => tag.replaceAll('"', '')],
+    [400, 'as nothing', () => ''],
+    [400, 'after another, without a comma', (tag) => `"a" ${tag}`],
     [200, 'in part', (tag) => `${tag.slice(0, 20)}"`],
     [200, 'as an empty one', () => '""'],
-    [200, 'as nothing', () => ''],
+    [200, 'within another', (tag) => `"a,${tag.replaceAll('"', '')}"`],
   ])('makes the answer %i if the client has it %s', async (status, _case, headerOf) => {
     const path = READABLE['an animal'] ?? '';
     const { headers } = await get(api, path);

@@ -4,13 +4,13 @@ import {
   AddCategory,
   type Category,
   categoryName,
-  categoryVersion,
   checkAll,
-  DomainError,
+  type Condition,
   GetCategory,
   hasScope,
   ListCategories,
   NameCategory,
+  PreconditionFailed,
   RemoveCategory,
   requireScope,
   int64From,
@@ -57,7 +57,7 @@ export class CategoriesController {
       id = number;
       // A number that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
-      else await this.nameCategory.execute({ id, name, versions: 'none' });
+      else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined)) });
     } catch (error) {
       if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
       const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
@@ -78,7 +78,7 @@ export class CategoriesController {
     requireScope({ account }, TO_CHANGE);
     const { name, version } = form.values;
     try {
-      await this.nameCategory.execute({ id, name, versions: version === '' ? 'none' : [version] });
+      await this.nameCategory.execute({ id, name, condition: unchangedSince(version) });
     } catch (error) {
       const now = await this.currentOf(id);
       // With the new version, so that a person who has read the problem can send the form again.
@@ -110,8 +110,7 @@ export class CategoriesController {
 
   private async currentOf(id: bigint): Promise<{ readonly current: string | undefined; readonly version: string }> {
     const category = await this.find(id);
-    const version = category && categoryVersion(category, (text) => hash('sha256', text));
-    return { current: category?.name, version: version ?? '' };
+    return { current: category?.name, version: versionOf(category) };
   }
 
   private async find(id: bigint): Promise<Category | undefined> {
@@ -137,8 +136,19 @@ function placeIn(id: bigint): string {
   return `${address('/categories', { ...placeOf(id), changed: id })}#category-${id}`;
 }
 
+/** Identifies the name that a page shows, as a field of its form. Empty without a name. */
+function versionOf(category: Category | undefined): string {
+  return category === undefined ? '' : hash('sha256', category.name);
+}
+
+function unchangedSince(version: string): Condition<Category> {
+  return (stored) => {
+    if (versionOf(stored) !== version) throw new PreconditionFailed('the version of the form', versionOf(stored));
+  };
+}
+
 function isChanged(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'precondition_failed';
+  return error instanceof PreconditionFailed;
 }
 
 function changedMeanwhile(current: string | undefined) {

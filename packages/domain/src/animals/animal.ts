@@ -1,8 +1,8 @@
 import type { Branded } from '../kernel/branded.js';
+import type { Condition } from '../kernel/condition.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
-import { requireVersion, type Sha256, versionOf, type WantedVersions } from '../kernel/version.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -89,8 +89,7 @@ export interface AnimalState {
 
 export interface AnimalWithdrawal {
   readonly id: bigint;
-  /** Default: any version. */
-  readonly versions?: WantedVersions;
+  readonly condition?: Condition<Animal> | undefined;
 }
 
 export interface AnimalEdit extends AnimalWithdrawal {
@@ -102,8 +101,8 @@ export interface AnimalEdit extends AnimalWithdrawal {
  *
  * @throws DomainError `not_found`, `precondition_failed`, `order_in_progress` or `invalid_transition`.
  */
-export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: AnimalEdit, sha256: Sha256): Animal {
-  const animal = requireAnimal(stored, edit, sha256);
+export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: AnimalEdit): Animal {
+  const animal = requireAnimal(stored, edit);
   const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = edit.change;
   if (status !== animal.status) {
     if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
@@ -119,8 +118,8 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
  *
  * @throws DomainError `not_found`, `precondition_failed` or `order_in_progress`.
  */
-export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawal, sha256: Sha256): Animal {
-  const animal = requireAnimal(state.animal, withdrawal, sha256);
+export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawal): Animal {
+  const animal = requireAnimal(state.animal, withdrawal);
   if (state.isOrdered) throw orderInProgress(animal.id, "it can't be withdrawn");
   return animal;
 }
@@ -130,15 +129,10 @@ export function changedByOrder(animal: Animal, status: PetStatus): Animal | unde
   return mayChange(animal.status, status, 'order') ? { ...animal, status } : undefined;
 }
 
-function requireAnimal(animal: Animal | undefined, { id, versions }: AnimalWithdrawal, sha256: Sha256): Animal {
+function requireAnimal(animal: Animal | undefined, { id, condition }: AnimalWithdrawal): Animal {
   if (animal === undefined) throw animalNotFound(id);
-  requireVersion(animalVersion(animal, sha256), versions, 'animal');
+  condition?.(animal);
   return animal;
-}
-
-/** Identifies the animal's content: the same fields have the same version, on every instance. */
-export function animalVersion({ id, name, categoryId, status }: Animal, sha256: Sha256): string {
-  return versionOf(Object.values({ id, name, categoryId, status } satisfies Fields<Animal>), sha256);
 }
 
 export function animalNotFound(id: bigint): DomainError {

@@ -1,17 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
+import type { Condition } from '../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
-import type { WantedVersions } from '../kernel/version.js';
-import { decisions, inMemoryPorts } from '../testing/index.js';
+import { decisions, inMemoryPorts, unchanged } from '../testing/index.js';
 import {
   type Animal,
   type AnimalChange,
   type AnimalEdit,
   type AnimalId,
   type AnimalState,
-  animalVersion,
   type CategoryId,
   changedByOrder,
   decideChange,
@@ -25,8 +23,8 @@ import { type ImportRow, MAX_IMPORTED_ID } from './import-animals.js';
 const alice = 1n as AccountId;
 const cat = { name: 'Luna', categoryId: 1n };
 const luna: Animal = { id: 3n as AnimalId, name: 'Luna', categoryId: 1n as CategoryId, status: 'available' };
-const sha256 = (text: string) => text;
-const edit = (change: AnimalChange): AnimalEdit => ({ id: luna.id, change, versions: undefined });
+const edit = (change: AnimalChange): AnimalEdit => ({ id: luna.id, change });
+const [asSeen, otherwise] = [unchanged(luna), unchanged({ ...luna, name: 'Milo' })];
 const invalid = (rule: string) =>
   expect.objectContaining({ code: 'invalid_parameter', kind: 'invalid', message: expect.stringContaining(rule) });
 
@@ -38,17 +36,14 @@ describe('an animal’s status', () => {
     const changed = { ...luna, status: to };
     const [byOrder, byPerson] = [byOrders, byPersons].map((allowed) => allowed.includes(`${from} → ${to}`));
     expect(changedByOrder({ ...luna, status: from }, to)).toEqual(byOrder ? changed : undefined);
-    const change = () =>
-      decideChange({ animal: { ...luna, status: from }, isOrdered: false }, edit({ status: to }), sha256);
+    const change = () => decideChange({ animal: { ...luna, status: from }, isOrdered: false }, edit({ status: to }));
     if (byPerson || from === to) expect(change()).toEqual(changed);
     else expect(change).toThrow(expect.objectContaining({ code: 'invalid_transition' }));
   });
 });
 
 describe('a change of a stored animal', () => {
-  const given = decisions({ it, expect }, (state: AnimalState, command: AnimalEdit) =>
-    decideChange(state, command, sha256),
-  );
+  const given = decisions({ it, expect }, (state: AnimalState, command: AnimalEdit) => decideChange(state, command));
   const named = edit({ name: 'Milo' });
   const there = given('an animal', { animal: luna, isOrdered: false });
   there.when('it gets a name', named).then('it has that and all else as before', { ...luna, name: 'Milo' });
@@ -56,14 +51,13 @@ describe('a change of a stored animal', () => {
     .when('it gets a category and a status', edit({ categoryId: 7n as CategoryId, status: 'pending' }))
     .then('it has both', { ...luna, categoryId: 7n as CategoryId, status: 'pending' });
   there
-    .when('it is changed in one of the wanted versions', { ...named, versions: ['other', animalVersion(luna, sha256)] })
+    .when('it is changed if it is as it was seen', { ...named, condition: asSeen })
     .then('it is changed', { ...luna, name: 'Milo' });
-  there.when('it is changed in another version', { ...named, versions: ['other'] }).thenRefused('precondition_failed');
-  there.when('it is changed in no version', { ...named, versions: [] }).thenRefused('precondition_failed');
+  there.when('it is changed if it is otherwise', { ...named, condition: otherwise }).thenRefused('precondition_failed');
 
   const missing = given('no animal', { animal: undefined, isOrdered: false });
   missing.when('it is changed', named).thenRefused('not_found', 'no animal has the id 3');
-  missing.when('it is changed in a version', { ...named, versions: ['other'] }).thenRefused('not_found');
+  missing.when('it is changed if it is as it was seen', { ...named, condition: asSeen }).thenRefused('not_found');
 
   const pending: Animal = { ...luna, status: 'pending' };
   const ordered = given('an animal that is ordered', { animal: pending, isOrdered: true });
@@ -73,7 +67,7 @@ describe('a change of a stored animal', () => {
   ordered.when('it is made available', edit({ status: 'available' })).thenRefused('order_in_progress', refusal);
   ordered.when('it is made sold', edit({ status: 'sold' })).thenRefused('order_in_progress', refusal);
   ordered
-    .when('its status is changed in another version', { ...edit({ status: 'sold' }), versions: ['other'] })
+    .when('its status is changed if it is as it was seen', { ...edit({ status: 'sold' }), condition: asSeen })
     .thenRefused('precondition_failed');
 
   given('a sold animal', { animal: { ...luna, status: 'sold' }, isOrdered: false })
@@ -82,13 +76,13 @@ describe('a change of a stored animal', () => {
 });
 
 describe('a withdrawal', () => {
-  const given = decisions({ it, expect }, (state: AnimalState, versions: WantedVersions) =>
-    decideWithdrawal(state, { id: luna.id, versions }, sha256),
+  const given = decisions({ it, expect }, (state: AnimalState, condition?: Condition<Animal>) =>
+    decideWithdrawal(state, { id: luna.id, condition }),
   );
   const there = given('an animal', { animal: luna, isOrdered: false });
   there.when('it is withdrawn', undefined).then('it goes', luna);
-  there.when('it is withdrawn in the wanted version', [animalVersion(luna, sha256)]).then('it goes', luna);
-  there.when('it is withdrawn in another version', ['other']).thenRefused('precondition_failed');
+  there.when('it is withdrawn if it is as it was seen', asSeen).then('it goes', luna);
+  there.when('it is withdrawn if it is otherwise', otherwise).thenRefused('precondition_failed');
   given('a sold animal', { animal: { ...luna, status: 'sold' }, isOrdered: false })
     .when('it is withdrawn', undefined)
     .then('it goes', { ...luna, status: 'sold' });
@@ -96,34 +90,11 @@ describe('a withdrawal', () => {
   ordered
     .when('it is withdrawn', undefined)
     .thenRefused('order_in_progress', "an order for the animal 3 is placed, so it can't be withdrawn");
-  ordered.when('it is withdrawn in another version', ['other']).thenRefused('precondition_failed');
+  ordered.when('it is withdrawn if it is otherwise', otherwise).thenRefused('precondition_failed');
   given('no animal', { animal: undefined, isOrdered: false })
-    .when('it is withdrawn', ['other'])
+    .when('it is withdrawn if it is otherwise', otherwise)
     .thenRefused('not_found', 'no animal has the id 3');
 });
-
-describe('an animal’s version', () => {
-  const versionOf = (animal: Animal) => animalVersion(animal, sha256);
-
-  it('differs between any two animals', () => {
-    const animals = fc.record({
-      id: fc.bigInt({ min: 0n, max: 20n }).map((id) => id as AnimalId),
-      name: fc.string({ unit: fc.constantFrom('1', ' ', 'a', '\n'), minLength: 1, maxLength: 3 }),
-      categoryId: fc.bigInt({ min: -1n, max: 20n }).map((id) => id as CategoryId),
-      status: fc.constantFrom(...PET_STATUSES),
-    });
-    fc.assert(
-      fc.property(animals, animals, (one, other) => {
-        const isSame = JSON.stringify(textOf(one)) === JSON.stringify(textOf(other));
-        expect(versionOf(one) === versionOf(other)).toBe(isSame);
-      }),
-    );
-  });
-});
-
-function textOf({ id, name, categoryId, status }: Animal): readonly string[] {
-  return [String(id), name, String(categoryId), status];
-}
 
 describe('a new animal', () => {
   it('is available unless another status is given', () => {
@@ -183,10 +154,9 @@ describe('a change of an animal', () => {
     expect(await getAnimal.execute(animal.id)).toEqual(animal);
   });
 
-  it('and a withdrawal happen in the wanted version, and wait for the end of an order', async () => {
+  it('and a withdrawal happen if it is as it was seen, and wait for the end of an order', async () => {
     const ports = inMemoryPorts();
     const { changeAnimal, withdrawAnimal, placeOrder, cancelOrder, getAnimal, addAnimal } = createApplication(ports);
-    const version = (animal: Animal) => [animalVersion(animal, (text) => ports.cryptography.sha256(text))];
     const added = await addAnimal.execute(cat);
     const { id } = added;
     const order = await placeOrder.execute({ accountId: alice, animalId: id });
@@ -194,12 +164,12 @@ describe('a change of an animal', () => {
     await expect(changeAnimal.execute({ id, change: { status: 'available' } })).rejects.toMatchObject(refused);
     await expect(withdrawAnimal.execute({ id })).rejects.toMatchObject(refused);
     await cancelOrder.execute({ accountId: alice, id: order.id });
-    const changed = await changeAnimal.execute({ id, change: { name: 'Milo' }, versions: version(added) });
+    const changed = await changeAnimal.execute({ id, change: { name: 'Milo' }, condition: unchanged(added) });
     expect(changed).toEqual({ ...added, name: 'Milo' });
     expect(await getAnimal.execute(id)).toEqual(changed);
     const outdated = { code: 'precondition_failed', kind: 'precondition' };
-    await expect(withdrawAnimal.execute({ id, versions: version(added) })).rejects.toMatchObject(outdated);
-    await withdrawAnimal.execute({ id, versions: version(changed) });
+    await expect(withdrawAnimal.execute({ id, condition: unchanged(added) })).rejects.toMatchObject(outdated);
+    await withdrawAnimal.execute({ id, condition: unchanged(changed) });
     await expect(getAnimal.execute(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -13,7 +13,7 @@ export interface ChangeAnimalInput extends Omit<AnimalEdit, 'change'> {
 }
 
 export class ChangeAnimal {
-  constructor(private readonly ports: Pick<AnimalPorts, 'animals' | 'cryptography'>) {}
+  constructor(private readonly ports: Pick<AnimalPorts, 'animals'>) {}
 
   /**
    * @throws DomainError `invalid_parameter`, `not_found`, `precondition_failed`, `order_in_progress` or
@@ -21,10 +21,6 @@ export class ChangeAnimal {
    */
   async execute(input: ChangeAnimalInput): Promise<Animal> {
     const edit = { ...input, change: animalChange(input.change) };
-    return this.ports.animals.change(
-      edit.id as AnimalId,
-      (state) => decideChange(state, edit, (text) => this.ports.cryptography.sha256(text)),
-      edit.change.categoryId,
-    );
+    return this.ports.animals.change(edit.id as AnimalId, (state) => decideChange(state, edit), edit.change.categoryId);
   }
 }

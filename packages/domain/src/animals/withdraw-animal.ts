@@ -2,12 +2,12 @@ import { type AnimalId, type AnimalWithdrawal, decideWithdrawal } from './animal
 import type { AnimalPorts } from './ports.js';
 
 export class WithdrawAnimal {
-  constructor(private readonly ports: Pick<AnimalPorts, 'animals' | 'cryptography' | 'clock'>) {}
+  constructor(private readonly ports: Pick<AnimalPorts, 'animals' | 'clock'>) {}
 
   /** @throws DomainError `not_found`, `precondition_failed` or `order_in_progress`. */
   async execute(withdrawal: AnimalWithdrawal): Promise<void> {
     await this.ports.animals.withdraw(withdrawal.id as AnimalId, this.ports.clock.now(), (state) =>
-      decideWithdrawal(state, withdrawal, (text) => this.ports.cryptography.sha256(text)),
+      decideWithdrawal(state, withdrawal),
     );
   }
 }

@@ -3,16 +3,13 @@ import { createApplication } from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import type { CategoryId } from '../animals/animal.js';
 import { decisions } from '../testing/decisions.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { inMemoryPorts, unchanged } from '../testing/index.js';
 import {
   type Category,
   categoryNameKey,
-  categoryVersion,
   decideAddition,
   decideNaming,
   decideRemoval,
-  type Naming,
-  type NamingState,
   type Removal,
   type RemovalState,
 } from './category.js';
@@ -61,9 +58,7 @@ describe('names of categories', () => {
   });
 });
 
-const sha256 = (text: string) => `hash of ${text}`;
 const category = (id: bigint, name: string): Category => ({ id: id as CategoryId, name });
-const versionOf = (of: Category) => categoryVersion(of, sha256);
 const [cats, dogs] = [category(1n, 'Cats'), category(2n, 'Dogs')];
 
 describe('an addition', () => {
@@ -75,61 +70,53 @@ describe('an addition', () => {
 });
 
 describe('a naming', () => {
-  const given = decisions({ it, expect }, (state: NamingState, command: Naming) =>
-    decideNaming(state, command, sha256),
-  );
+  const given = decisions({ it, expect }, decideNaming);
   const [asCats, asDogs] = [
     { id: cats.id, name: 'Cats' },
     { id: cats.id, name: 'Dogs' },
   ];
   const isNew = (name: string) => ({ category: { id: cats.id, name }, isNew: true });
   const renamed = (name: string) => ({ category: { id: cats.id, name }, isNew: false });
-  const [right, wrong] = [
-    ['another', versionOf(cats)],
-    [versionOf(dogs), 'another'],
-  ] as const;
+  const [none, asSeen, otherwise] = [undefined, cats, dogs].map((each) => unchanged(each));
 
   const unnamed = given('an id without a name', { category: undefined, namesake: undefined });
   unnamed.when('it is named', asCats).then('it is new', isNew('Cats'));
-  unnamed.when('it must have none', { ...asCats, versions: 'none' }).then('it is new', isNew('Cats'));
-  unnamed.when('it must have one', { ...asCats, versions: 'any' }).thenRefused('precondition_failed', 'category');
-  unnamed.when('it must have that version', { ...asCats, versions: right }).thenRefused('precondition_failed');
+  unnamed.when('it must have none', { ...asCats, condition: none }).then('it is new', isNew('Cats'));
+  unnamed.when('it must be as it was seen', { ...asCats, condition: asSeen }).thenRefused('precondition_failed');
 
   const named = given('an id with a name', { category: cats, namesake: undefined });
   named.when('it is renamed', asDogs).then('it has the other name', renamed('Dogs'));
-  named.when('it must have one', { ...asDogs, versions: 'any' }).then('it has the other name', renamed('Dogs'));
-  named.when('it must have its version', { ...asDogs, versions: right }).then('so it is', renamed('Dogs'));
-  named.when('it must have none', { ...asDogs, versions: 'none' }).thenRefused('precondition_failed', 'category');
-  named.when('it must have another version', { ...asDogs, versions: wrong }).thenRefused('precondition_failed');
-  named.when('no version will do', { ...asDogs, versions: [] }).thenRefused('precondition_failed');
+  named.when('it must be as it was seen', { ...asDogs, condition: asSeen }).then('so it is', renamed('Dogs'));
+  named.when('it must have none', { ...asDogs, condition: none }).thenRefused('precondition_failed');
+  named.when('it must be otherwise', { ...asDogs, condition: otherwise }).thenRefused('precondition_failed');
 
   const itself = given('a category that has the name already', { category: cats, namesake: cats });
   itself.when('its case changes', { id: cats.id, name: 'CATS' }).then('it does', renamed('CATS'));
-  itself.when('it must have its version', { ...asCats, versions: right }).then('nothing changes', renamed('Cats'));
+  itself.when('it must be as it was seen', { ...asCats, condition: asSeen }).then('nothing changes', renamed('Cats'));
 
   const taken = given('a name that another category has', { category: cats, namesake: dogs });
   taken.when('it is given', asDogs).thenRefused('category_name_taken', '"Dogs"');
-  taken.when('it is given to the right version', { ...asDogs, versions: right }).thenRefused('category_name_taken');
-  taken.when('it is given to a wrong version', { ...asDogs, versions: wrong }).thenRefused('precondition_failed');
+  taken.when('it is given to what was seen', { ...asDogs, condition: asSeen }).thenRefused('category_name_taken');
+  taken.when('it is given to another', { ...asDogs, condition: otherwise }).thenRefused('precondition_failed');
   const takenOfNew = given('a name that another has, and an id without one', { category: undefined, namesake: dogs });
   takenOfNew.when('it is given', asDogs).thenRefused('category_name_taken');
 });
 
 describe('a removal', () => {
   const given = decisions({ it, expect }, (state: RemovalState, command: Removal) => {
-    decideRemoval(state, command, sha256);
+    decideRemoval(state, command);
   });
   const { id } = cats;
   const unused = given('a category that no animal has', { category: cats, isUsed: false });
   unused.when('it is removed', { id }).then('it is', undefined);
-  unused.when('it must have its version', { id, versions: ['another', versionOf(cats)] }).then('it is', undefined);
-  unused.when('it must have another version', { id, versions: [versionOf(dogs)] }).thenRefused('precondition_failed');
+  unused.when('it must be as it was seen', { id, condition: unchanged(cats) }).then('it is', undefined);
+  unused.when('it must be otherwise', { id, condition: unchanged(dogs) }).thenRefused('precondition_failed');
   const used = given('a category that an animal has', { category: cats, isUsed: true });
   used.when('it is removed', { id }).thenRefused('category_in_use', 'category 1');
-  used.when('it must have another version', { id, versions: [] }).thenRefused('precondition_failed', 'category');
+  used.when('it must be otherwise', { id, condition: unchanged(dogs) }).thenRefused('precondition_failed');
   const unknown = given('no category', { category: undefined, isUsed: true });
   unknown.when('it is removed', { id }).thenRefused('not_found', 'id 1');
-  unknown.when('it must have another version', { id, versions: [] }).thenRefused('not_found');
+  unknown.when('it must be as it was seen', { id, condition: unchanged(cats) }).thenRefused('not_found');
 });
 
 describe('the categories', () => {
@@ -137,7 +124,8 @@ describe('the categories', () => {
     const { addCategory, getCategory, removeCategory } = open();
     const { id } = await addCategory.execute({ name: 'Cats' });
     expect(await getCategory.execute(id)).toEqual({ id, name: 'Cats' });
-    await expect(removeCategory.execute({ id, versions: [] })).rejects.toMatchObject({ code: 'precondition_failed' });
+    const refused = removeCategory.execute({ id, condition: unchanged(dogs) });
+    await expect(refused).rejects.toMatchObject({ code: 'precondition_failed' });
     await removeCategory.execute({ id });
     await expect(getCategory.execute(id)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
     await expect(removeCategory.execute({ id })).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
@@ -147,8 +135,11 @@ describe('the categories', () => {
     const { nameCategory } = open();
     for (const id of [INT64_MIN, 0n, INT64_MAX]) {
       const category = { id, name: `Kind ${id}` };
-      expect(await nameCategory.execute({ ...category, versions: 'none' })).toEqual({ category, isNew: true });
-      expect(await nameCategory.execute({ ...category, versions: 'any' })).toEqual({ category, isNew: false });
+      expect(await nameCategory.execute({ ...category, condition: unchanged(undefined) })).toEqual({
+        category,
+        isNew: true,
+      });
+      expect(await nameCategory.execute(category)).toEqual({ category, isNew: false });
     }
     for (const id of [INT64_MIN - 1n, INT64_MAX + 1n]) {
       await expect(nameCategory.execute({ id, name: 'Cats' })).rejects.toEqual(invalid('categoryId must'));

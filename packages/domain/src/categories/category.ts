@@ -1,7 +1,7 @@
 import { type CategoryId, validateName } from '../animals/animal.js';
+import type { Condition } from '../kernel/condition.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { preconditionFailed, requireVersion, type Sha256, versionOf, type WantedVersions } from '../kernel/version.js';
 
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
@@ -20,11 +20,6 @@ export type CategoryPolicy = 'open' | 'strict';
  */
 export function categoryNameKey(name: string): string {
   return name.toLowerCase().toUpperCase().toLowerCase();
-}
-
-/** Identifies the category's content: the same fields have the same version, on every instance. */
-export function categoryVersion({ id, name }: Category, sha256: Sha256): string {
-  return versionOf([id, name], sha256);
 }
 
 /** The state that `decideAddition` needs. */
@@ -53,8 +48,7 @@ export interface NamingState {
 }
 
 export interface Naming extends Category {
-  /** `any`: the id must have a name; `none`: it must have none yet. Default: either. */
-  readonly versions?: WantedVersions | 'any' | 'none';
+  readonly condition?: Condition<Category> | undefined;
 }
 
 export interface NamedCategory {
@@ -67,16 +61,10 @@ export interface NamedCategory {
  * @returns the category to store.
  * @throws DomainError `precondition_failed` or `category_name_taken`
  */
-export function decideNaming(
-  { category, namesake }: NamingState,
-  { id, name, versions }: Naming,
-  sha256: Sha256,
-): NamedCategory {
-  const isNew = category === undefined;
-  if (versions !== undefined && isNew !== (versions === 'none')) throw preconditionFailed('category');
-  if (!isNew && typeof versions === 'object') requireVersion(categoryVersion(category, sha256), versions, 'category');
+export function decideNaming({ category, namesake }: NamingState, { id, name, condition }: Naming): NamedCategory {
+  condition?.(category);
   requireFree(name, id, namesake);
-  return { category: { id, name }, isNew };
+  return { category: { id, name }, isNew: category === undefined };
 }
 
 /** The state that `decideRemoval` needs. */
@@ -88,14 +76,13 @@ export interface RemovalState {
 
 export interface Removal {
   readonly id: bigint;
-  /** Default: any version. */
-  readonly versions?: WantedVersions;
+  readonly condition?: Condition<Category> | undefined;
 }
 
 /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it */
-export function decideRemoval({ category, isUsed }: RemovalState, { id, versions }: Removal, sha256: Sha256): void {
+export function decideRemoval({ category, isUsed }: RemovalState, { id, condition }: Removal): void {
   if (category === undefined) throw categoryNotFound(id);
-  requireVersion(categoryVersion(category, sha256), versions, 'category');
+  condition?.(category);
   if (isUsed) throw categoryInUse(id);
 }
 

@@ -7,17 +7,15 @@ export interface NameCategoryInput extends Omit<Naming, 'id'> {
 }
 
 export class NameCategory {
-  constructor(private readonly ports: Pick<CategoryPorts, 'categories' | 'cryptography'>) {}
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /**
    * Names the id, or gives it another name.
    *
    * @throws DomainError `invalid_parameter`, `precondition_failed` or `category_name_taken`
    */
-  async execute({ id, name, versions }: NameCategoryInput): Promise<NamedCategory> {
+  async execute({ id, name, condition }: NameCategoryInput): Promise<NamedCategory> {
     const wanted = { id: categoryId(id), name: categoryName(name) };
-    return this.ports.categories.name(wanted, (state) =>
-      decideNaming(state, { ...wanted, versions }, (text) => this.ports.cryptography.sha256(text)),
-    );
+    return this.ports.categories.name(wanted, (state) => decideNaming(state, { ...wanted, condition }));
   }
 }

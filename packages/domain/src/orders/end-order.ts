@@ -1,5 +1,5 @@
 import type { Transaction } from '../kernel/transaction.js';
-import { decideEnd, type Order, type OrderId, type OrderOutcome, type OwnOrder } from './order.js';
+import { decideEnd, type Order, type OrderEnd, type OrderId, type OrderOutcome } from './order.js';
 import type { OrderPorts } from './ports.js';
 
 abstract class EndOrder {
@@ -7,11 +7,11 @@ abstract class EndOrder {
 
   protected abstract readonly outcome: OrderOutcome;
 
-  /** @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended. */
-  async execute({ accountId, id }: OwnOrder, transaction?: Transaction): Promise<Order> {
-    const end = { accountId, id, outcome: this.outcome };
+  /** @throws DomainError as `decideEnd`. */
+  async execute(order: Omit<OrderEnd, 'outcome'>, transaction?: Transaction): Promise<Order> {
+    const end = { ...order, outcome: this.outcome };
     const now = this.ports.clock.now();
-    return this.ports.orders.change(id as OrderId, (state) => decideEnd(state, end, now), transaction);
+    return this.ports.orders.change(order.id as OrderId, (state) => decideEnd(state, end, now), transaction);
   }
 }
 

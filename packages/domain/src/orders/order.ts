@@ -2,6 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import { type Animal, type AnimalId, animalNotFound, changedByOrder, type PetStatus } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import { type Instant, later } from '../kernel/clock.js';
+import type { Condition } from '../kernel/condition.js';
 import { DomainError } from '../kernel/errors.js';
 
 export type OrderId = Branded<bigint, 'OrderId'>;
@@ -88,6 +89,7 @@ export interface OwnOrder {
 
 export interface OrderEnd extends OwnOrder {
   readonly outcome: OrderOutcome;
+  readonly condition?: Condition<Order> | undefined;
 }
 
 export interface EndedOrder {
@@ -99,10 +101,13 @@ export interface EndedOrder {
 /**
  * The order as it ends, and its animal.
  *
- * @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended.
+ * @throws DomainError `not_found` if the account has no such order, `precondition_failed`, `order_final` if it has already
+ * ended.
  */
-export function decideEnd({ order, animal }: EndState, { accountId, id, outcome }: OrderEnd, now: Instant): EndedOrder {
+export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Instant): EndedOrder {
+  const { accountId, id, outcome, condition } = end;
   if (order?.accountId !== accountId) throw orderNotFound(id);
+  condition?.(order);
   if (order.status !== 'placed') throw new DomainError('order_final', `the order ${id} is ${order.status} already`);
   return ended(order, animal, outcome, now);
 }

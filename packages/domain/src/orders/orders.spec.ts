@@ -12,7 +12,7 @@ import {
 import { type ApplicationOptions, createApplication } from '../application.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
-import { decisions, inMemoryPorts } from '../testing/index.js';
+import { decisions, inMemoryPorts, unchanged } from '../testing/index.js';
 import { DEFAULT_ORDER_TTL } from './expire-orders.js';
 import {
   decideEnd,
@@ -102,6 +102,13 @@ describe('ending an order', () => {
       .when('it is cancelled', end('cancelled'))
       .thenRefused('order_final', `the order 5 is ${status} already`);
   }
+  const asPlaced = { ...end('cancelled'), condition: unchanged(placed) };
+  given('an order as it was seen', { order: placed, animal: undefined })
+    .when('it is cancelled if it is so', asPlaced)
+    .then('it is', { order: { ...placed, status: 'cancelled', updatedAt: noon }, animal: undefined });
+  given('an order that has ended since it was seen', { order: { ...placed, status: 'expired' }, animal: luna })
+    .when('it is cancelled if it is as it was', asPlaced)
+    .thenRefused('precondition_failed');
   const missing = 'no order of this account has the id 5';
   given('no order', { order: undefined, animal: undefined })
     .when('it is cancelled', end('cancelled'))
@@ -175,8 +182,8 @@ describe('whatever happens to an animal', () => {
     }
     if ('status' in step) {
       const isOrdered = orders.some(({ status }) => status === 'placed');
-      const edit = { id: animal.id, change: { status: step.status }, versions: undefined };
-      return { ...store, animal: decideChange({ animal, isOrdered }, edit, (text) => text) };
+      const edit = { id: animal.id, change: { status: step.status } };
+      return { ...store, animal: decideChange({ animal, isOrdered }, edit) };
     }
     if ('expire' in step) {
       const expired = decideExpiry({ order: orders[step.expire], animal }, step.ttl, now);

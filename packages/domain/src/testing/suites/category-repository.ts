@@ -1,14 +1,16 @@
 import { type Animal, type AnimalChange, type CategoryId, newAnimal } from '../../animals/animal.js';
 import { AddCategory } from '../../categories/add-category.js';
-import { type Category, type CategoryPolicy, categoryVersion, type Naming } from '../../categories/category.js';
+import type { Category, CategoryPolicy } from '../../categories/category.js';
 import { NameCategory } from '../../categories/name-category.js';
 import { RemoveCategory } from '../../categories/remove-category.js';
+import type { Condition } from '../../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
+import { unchanged } from '../conditions.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, outcomes, stateOf, Unique } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
-type Needed = 'animals' | 'categories' | 'cryptography';
+type Needed = 'animals' | 'categories';
 
 /** Opens both repositories on one empty store, in which animals are added under this policy. */
 type OpenCategories = (policy: CategoryPolicy) => Promise<Opened<Needed>>;
@@ -38,8 +40,8 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     afterAll(() => adapters.close());
 
     const add = (text = unique.name()) => new AddCategory(ports).execute({ name: text });
-    const put = (id: bigint, text: string, versions?: Naming['versions']) =>
-      new NameCategory(ports).execute({ id, name: text, versions });
+    const put = (id: bigint, text: string, condition?: Condition<Category>) =>
+      new NameCategory(ports).execute({ id, name: text, condition });
     const remove = (id: bigint) => new RemoveCategory(ports).execute({ id });
     const addAnimal = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const find = (id: bigint) => ports.categories.findById(id as CategoryId);
@@ -138,22 +140,21 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     });
 
     it('lets exactly one of many concurrent callers change what all have seen', async () => {
-      const versionOf = (category: Category) => categoryVersion(category, (text) => ports.cryptography.sha256(text));
       const removed = async () => {
         const { id } = await add();
         await remove(id);
-        return [id, 'none'] as const;
+        return { id };
       };
       const seen = async () => {
         const category = await add();
-        return [category.id, ['another', versionOf(category)]] as const;
+        return { id: category.id, category };
       };
       for (const begin of [removed, seen, removed, seen]) {
-        const [id, versions] = await begin();
+        const { id, category }: { id: CategoryId; category?: Category } = await begin();
         const { values, reasons } = outcomes(
-          await Promise.allSettled(Array.from({ length: 8 }, () => put(id, unique.name(), versions))),
+          await Promise.allSettled(Array.from({ length: 8 }, () => put(id, unique.name(), unchanged(category)))),
         );
-        expect(values).toEqual([{ category: await find(id), isNew: versions === 'none' }]);
+        expect(values).toEqual([{ category: await find(id), isNew: category === undefined }]);
         for (const reason of reasons) expect(reason).toMatchObject(PRECONDITION_FAILED);
       }
     });

@@ -232,14 +232,14 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
         const { animals } = opened.ports;
         for (let round = 0; round < 20; round++) {
           const { id, animalId } = await store.placed();
-          const edit = { id: animalId, change: { name: 'Milo' }, versions: undefined };
+          const edit = { id: animalId, change: { name: 'Milo' } };
           const done = { isPlaced: false, isWithdrawn: false };
           const racers = [
             () => store.end(id, 'cancelled'),
-            () => animals.change(animalId, (state) => decideChange(state, edit, String)),
+            () => animals.change(animalId, (state) => decideChange(state, edit)),
             () => store.place(animalId, NOON, store.other).then(() => (done.isPlaced = true)),
             async () => {
-              await animals.withdraw(animalId, NOON, (state) => decideWithdrawal(state, edit, String));
+              await animals.withdraw(animalId, NOON, (state) => decideWithdrawal(state, edit));
               done.isWithdrawn = true;
             },
           ];
