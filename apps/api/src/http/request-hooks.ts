@@ -1,6 +1,7 @@
 import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { entityTag, isUnchanged, sha256 } from './conditions.js';
+import type { Cors } from './cors.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
@@ -38,6 +39,8 @@ declare module 'fastify' {
 }
 
 interface RequestHooks {
+  /** Undefined if no other origin may call the API. */
+  readonly cors: Cors | undefined;
   readonly refusals: SocketRefusals;
   readonly recordRequest: RecordRequest;
   readonly observers: readonly RequestObserver[];
@@ -51,7 +54,7 @@ const ABANDONED = 499;
 /** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(
   fastify: FastifyInstance,
-  { refusals, recordRequest, observers, ending }: RequestHooks,
+  { cors, refusals, recordRequest, observers, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
   fastify.decorateRequest('startedAt', undefined);
@@ -82,7 +85,10 @@ export function addRequestHooks(
     if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
     // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
-    done(checkFraming(request));
+    cors?.onRequest(request, reply);
+    const refusal = checkFraming(request);
+    if (refusal === undefined && cors?.isPreflight(request) === true) cors.answer(request, reply).catch(done);
+    else done(refusal);
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
     record(request, recordRequest);

@@ -6,10 +6,19 @@ const UNROUTABLE = '/-';
  * itself would respond, before any guard, gets the path of the catch-all instead.
  */
 export function routableUrl({ url: target = '' }: { url?: string | undefined }): string {
-  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const url = originForm(target);
   const path = pathOf(url);
   const isRoutable = path.startsWith('/') && !path.includes('//') && (!path.endsWith('/') || path === '/');
   return isRoutable && isDecodable(path) ? url : UNROUTABLE;
+}
+
+/** Whether a target is of the API, and not of a page beside it. */
+export function isOfApi(target: string): boolean {
+  return /^\/v1(?:[/?#]|$)/.test(originForm(target));
+}
+
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
 }
 
 export function pathOf(url: string): string {
