@@ -92,11 +92,11 @@ export async function createApi({
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
   if (tracing) traceRequests(fastify, tracing);
-  addRequestHooks(fastify, { cors, refusals, recordRequest: application.recordRequest, observers, ending });
+  const logger = log?.logger ?? fastify.log;
+  addRequestHooks(fastify, { cors, refusals, recordRequest: application.recordRequest, observers, logger, ending });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());
   });
-  const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
     ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, limits }),
     adapter,

@@ -1,5 +1,5 @@
 import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { entityTag, isUnchanged, sha256 } from './conditions.js';
 import type { Cors } from './cors.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
@@ -8,6 +8,7 @@ import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './obse
 import type { DefinedOperation } from './operation.js';
 import { RequestBody } from './request-body.js';
 import { loggedId } from './request-id.js';
+import { answerAtLast } from './last-resort.js';
 import type { SocketRefusals } from './socket-refusals.js';
 
 /** What is known of a route when it is registered. */
@@ -32,6 +33,8 @@ declare module 'fastify' {
     errorCode?: ErrorCode;
     /** Time of `performance.now()`. Undefined once the request has been reported. */
     startedAt: number | undefined;
+    /** The status of the first response that was to be sent. */
+    firstStatus: number | undefined;
   }
   interface FastifyContextConfig {
     route?: KnownRoute;
@@ -44,6 +47,8 @@ interface RequestHooks {
   readonly refusals: SocketRefusals;
   readonly recordRequest: RecordRequest;
   readonly observers: readonly RequestObserver[];
+  /** The log for defects. */
+  readonly logger: FastifyBaseLogger;
   /** Once it is aborted, each response closes its connection. */
   readonly ending: AbortSignal | undefined;
 }
@@ -54,10 +59,11 @@ const ABANDONED = 499;
 /** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(
   fastify: FastifyInstance,
-  { cors, refusals, recordRequest, observers, ending }: RequestHooks,
+  { cors, refusals, recordRequest, observers, logger, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
   fastify.decorateRequest('startedAt', undefined);
+  fastify.decorateRequest('firstStatus', undefined);
   const known = (url: string, operation?: DefinedOperation): KnownRoute => {
     const shown = shownRoute(url);
     const each = observers.map((observer) => observer.forRoute(shown));
@@ -91,6 +97,13 @@ export function addRequestHooks(
     else done(refusal);
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
+    // The first response could not be sent: a later hook has failed, or a header isn't valid.
+    if (request.firstStatus !== undefined) {
+      logger.error({ request_id: loggedId(request.id), route: request.route.shown }, 'the response could not be sent');
+      answerAtLast(reply, request.firstStatus);
+      return;
+    }
+    request.firstStatus = reply.statusCode;
     record(request, recordRequest);
     if (ending?.aborted === true) reply.header('connection', 'close');
     const refusal = request.received?.refusal;

@@ -6,14 +6,15 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions, createApi } from '../../src/create-api.js';
 import { startApi, type TestApi, useApi } from '../support/api.js';
-import { expectError, expectLimitHeaders } from '../support/expectations.js';
+import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { bearer, createPet, get, listPets, rawHead } from '../support/pets-client.js';
 import { isPooled } from '../support/pooled.js';
-import { parseResponses, type RawResponse, request, sendRaw } from '../support/raw-http.js';
+import { parseResponses, type RawResponse, request, sendRaw, sendUndescribed } from '../support/raw-http.js';
 import { end, MESSAGES, ORDERS, postMessage, postOrder } from '../support/store-client.js';
 
 const ADDRESS_LIMIT = 10_000;
@@ -348,6 +349,98 @@ describe('a defect is answered 500 internal_error without internals', () => {
     const list = () => Promise.resolve([animal as never]);
     const breakIt = ({ animals }: Ports) => ({ animals: Object.assign(animals, { list }) });
     expectInternalError(await answerOf(breakIt, '/v1/pets'));
+  });
+});
+
+describe('a response that can’t be sent is 500 internal_error, with its id and limits, and without internals', () => {
+  type Break = (fastify: FastifyInstance) => unknown;
+  const secret = new Error(SECRET);
+  const failToSend: Break = (fastify) =>
+    fastify.addHook('onSend', (_request, _reply, _payload, done) => {
+      done(secret);
+    });
+  const breaks: Readonly<Record<string, Break>> = {
+    'a hook refuses to send it': failToSend,
+    'a hook throws while it is sent': (fastify) =>
+      fastify.addHook('onSend', () => {
+        throw secret;
+      }),
+    'a hook fails later while it is sent': (fastify) => fastify.addHook('onSend', () => Promise.reject(secret)),
+    'a hook fails before the guards, and one while it is sent': (fastify) =>
+      failToSend(fastify.addHook('onRequest', () => Promise.reject(secret))),
+    'a hook makes no text of it': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.code(200);
+        done(null, { password: SECRET });
+      }),
+    'a header of it isn’t valid': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.header('x-inside', `${SECRET}\n`);
+        done();
+      }),
+    'a header that is set late isn’t valid': (fastify) =>
+      fastify.addHook('onSend', async (_request, reply) => {
+        await Promise.resolve();
+        reply.header('x-inside', `${SECRET}\n`);
+      }),
+  };
+
+  it.each(Object.entries(breaks))('if %s', async (_case, breakIt) => {
+    const logged = jest.fn();
+    const broken = await startApi({
+      configure: (nest) => {
+        const fastify = nest.getHttpAdapter().getInstance<FastifyInstance>();
+        jest.spyOn(fastify.log, 'error').mockImplementation(logged);
+        breakIt(fastify);
+      },
+    });
+    try {
+      const headers = {
+        ...bearer(broken.key),
+        'Content-Type': 'application/json',
+        'X-Request-Id': 'my-own',
+        Origin: PAGE,
+      };
+      for (const [method, path, body = ''] of [
+        ['GET', '/v1/pets'],
+        ['POST', '/v1/pets', LUNA],
+        ['DELETE', '/v1/pets'],
+        ['GET', '/v1/pets#x'],
+        ['GET', '/docs'],
+      ] as const) {
+        const response = await request(broken, path, { method, body, headers });
+        expectInternalError(response);
+        expect(corsOf(response)['access-control-allow-origin']).toBe(path === '/docs' ? undefined : '*');
+        const told = { request_id: 'my-own', route: expect.any(String) as string };
+        expect(logged).toHaveBeenLastCalledWith(told, 'the response could not be sent');
+        logged.mockClear();
+      }
+      expectHeadError(await request(broken, '/v1/pets', { method: 'HEAD', headers }), 500);
+      // If Node was to send the 204, it sends no body any more.
+      const options = lines('OPTIONS /v1/pets HTTP/1.1', 'Host: a', `Authorization: Bearer ${broken.key}`);
+      const [methods] = await sendUndescribed(broken, options);
+      expect(methods?.status).toBe(500);
+      expectLimitHeaders(methods);
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('if an address of a link isn’t valid, and what was added is there', async () => {
+    const broken = await startApi({ publicUrl: 'https://api.example.com\n' });
+    try {
+      const headers = { ...bearer(broken.key), 'Content-Type': 'application/json', 'X-Request-Id': 'my-own' };
+      expectInternalError(await request(broken, '/v1/pets', { method: 'POST', headers, body: LUNA }));
+      expect((await get(broken, '/v1/pets')).body).toContain('Luna');
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('nor can requests be counted', async () => {
+    const fail = () => Promise.reject(secret);
+    const breakIt = ({ requests }: Ports) => ({ requests: Object.assign(requests, { count: fail }) });
+    for (const path of ['/v1/pets', '/v1/pets#x']) expectInternalError(await answerOf(breakIt, path));
   });
 });
 
