@@ -84,7 +84,7 @@ function fileAt(path: string): string {
       data: { id, name: 'Luna', categoryId: 2n ** 63n - 1n, status: 'pending' },
       location: `${api.origin}/v1/pets/${id}`,
       sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-      limits: [58, 54].map((remaining) => ({ limit: 60, remaining, reset: expect.any(Number) as number })),
+      limits: [58, 54].map((remaining) => ({ limit: 60, remaining, reset: expect.any(Number) })),
     });
   });
 
