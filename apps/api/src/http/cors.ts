@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
 import type { AddressLimits } from './address-limits.js';
+import type { HttpRefusal } from './error-codes.js';
 import { isOfApi } from './request-target.js';
 import type { RouteTable } from './route-table.js';
 
@@ -20,34 +21,39 @@ export function readableBy(origin = '*'): Readonly<Record<string, string>> {
 
 /** CORS for `/v1` (https://fetch.spec.whatwg.org/#http-cors-protocol). Without credentials: a key authenticates. */
 export class Cors {
+  /** Whether the answers to all origins are the same. Otherwise a cache must know that they depend on it. */
+  readonly isForAll: boolean;
+
   constructor(
     private readonly origins: CorsOrigins,
     private readonly routes: RouteTable,
     private readonly limits: AddressLimits,
-  ) {}
-
-  /** Sets the headers before anything else can refuse the request, so that a page can read each refusal. */
-  onRequest(request: FastifyRequest, reply: FastifyReply): void {
-    const { origin } = request.headers;
-    const { origins } = this;
-    // Most callers aren't pages. They don't pay for headers that only browsers read.
-    if ((origin === undefined && origins === '*') || !isOfApi(request.originalUrl)) return;
-    if (origins !== '*') reply.header('vary', 'Origin');
-    if (origin === undefined) return;
-    if (origins === '*') reply.headers(readableBy());
-    else if (origins.includes(origin)) reply.headers(readableBy(origin));
+  ) {
+    this.isForAll = origins === '*';
   }
 
-  /** Whether a browser asks if its page may send a request. Any other OPTIONS is a request like all. */
-  isPreflight({ method, headers, originalUrl }: FastifyRequest): boolean {
-    if (method !== 'OPTIONS' || headers.origin === undefined) return false;
-    return headers['access-control-request-method'] !== undefined && isOfApi(originalUrl);
+  /** A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why. */
+  onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpRefusal | undefined, done: Done): void {
+    const { method, headers, originalUrl } = request;
+    const { origin } = headers;
+    if (!isOfApi(originalUrl)) {
+      done(refusal);
+      return;
+    }
+    if (!this.isForAll) reply.header('vary', 'Origin');
+    const isAllowed = origin !== undefined && (this.isForAll || this.origins.includes(origin));
+    if (isAllowed) reply.headers(readableBy(this.isForAll ? '*' : origin));
+    // A browser asks if its page may send a request. Any other OPTIONS is a request like all.
+    const isPreflight =
+      method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined;
+    if (isPreflight && refusal === undefined) this.answer(request, reply, isAllowed).catch(done);
+    else done(refusal);
   }
 
-  /** Answers it without a key, which browsers don't send, and counts nothing. It tells nothing of the path. */
-  async answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { headers } = await this.limits.look(request.ip);
-    if (reply.hasHeader('access-control-allow-origin')) {
+  /** Answers a preflight without a key, which browsers don't send, and counts nothing. It tells nothing of the path. */
+  private async answer({ ip }: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
+    const { headers } = await this.limits.look(ip);
+    if (isAllowed) {
       reply
         .header('access-control-allow-methods', this.routes.allMethods().join(', '))
         .header('access-control-allow-headers', TAKEN)

@@ -82,7 +82,7 @@ export function addRequestHooks(
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
     refusals.onRequest(request, reply);
-    const { connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
     // RFC 9112 §6: one of these announces a body.
     if ((length !== undefined && length !== '0') || coding !== undefined)
       request.received = new RequestBody(request.raw);
@@ -91,10 +91,10 @@ export function addRequestHooks(
     if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
     // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
-    cors?.onRequest(request, reply);
     const refusal = checkFraming(request);
-    if (refusal === undefined && cors?.isPreflight(request) === true) cors.answer(request, reply).catch(done);
-    else done(refusal);
+    // Most callers aren't pages of other origins. They don't pay for headers that only browsers read.
+    if (cors === undefined || (origin === undefined && cors.isForAll)) done(refusal);
+    else cors.onRequest(request, reply, refusal, done);
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
     // The first response could not be sent: a later hook has failed, or a header isn't valid.
