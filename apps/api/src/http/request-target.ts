@@ -6,19 +6,15 @@ const UNROUTABLE = '/-';
  * itself would respond, before any guard, gets the path of the catch-all instead.
  */
 export function routableUrl({ url: target = '' }: { url?: string | undefined }): string {
-  const url = originForm(target);
+  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   const path = pathOf(url);
   const isRoutable = path.startsWith('/') && !path.includes('//') && (!path.endsWith('/') || path === '/');
   return isRoutable && isDecodable(path) ? url : UNROUTABLE;
 }
 
-/** Whether a target is of the API, and not of a page beside it. */
+/** Whether a target, also in absolute form, is of the API and not of a page beside it. */
 export function isOfApi(target: string): boolean {
-  return /^\/v1(?:[/?#]|$)/.test(originForm(target));
-}
-
-function originForm(target: string): string {
-  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/.test(target);
 }
 
 export function pathOf(url: string): string {
