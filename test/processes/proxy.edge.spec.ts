@@ -24,6 +24,11 @@ import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Pages of other origins can read the proxy's own answers, as the API's. */
+const READABLE = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Retry-After, X-Request-Id',
+};
 const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unavailable', status: 503 };
 const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
 
@@ -88,7 +93,7 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
       const response = await request(line, `X-Request-Id: ${id}\r\n${headers}`);
       expect(response).toMatchObject({
         status,
-        headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id },
+        headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, ...READABLE },
       });
       expect(JSON.parse(response.body)).toEqual(error);
       expect(await proxy.lineOf(id)).toMatchObject({
@@ -145,6 +150,8 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
     for (const id of ['', 'a b', 'a"b', 'x'.repeat(65), 'a\r\nX-Request-Id: b']) {
       const { headers } = await request('GET /', `X-Request-Id: ${id}\r\n`);
       expect(headers['x-request-id']).toMatch(ID);
+      // Whether a page may read what a server has answered is the server's to say.
+      expect(headers['access-control-allow-origin']).toBeUndefined();
       expect(await proxy.lineOf(headers['x-request-id'] ?? '')).toMatchObject({ status: 200 });
     }
   });

@@ -69,6 +69,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       publicUrl: settings.PUBLIC_URL,
       portalUrl: settings.PORTAL_URL,
       trustProxy: settings.TRUST_PROXY,
+      corsOrigins: settings.CORS_ORIGINS,
       log,
       logRequests: settings.ACCESS_LOG === 'on',
       metrics,

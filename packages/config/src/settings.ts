@@ -8,6 +8,7 @@ import {
   mailAddress,
   networks,
   origin,
+  origins,
   redisUrls,
   scopes,
   secrets,
@@ -161,6 +162,13 @@ export const apiSettings = {
     default: '60',
     about: 'Requests a minute that one address may send without a valid key',
     read: integer(1, 1_000_000),
+  },
+  CORS_ORIGINS: {
+    default: '*',
+    about:
+      'Origins whose pages may call the API, such as `https://shop.example.com`, with commas between them; `*` for all, ' +
+      '`none` for none',
+    read: origins,
   },
   ORDER_LIMIT: {
     default: '100',

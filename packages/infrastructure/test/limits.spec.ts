@@ -411,8 +411,10 @@ describe('the fallback', () => {
     states = [];
     counter = new FallbackRequestCounter(
       redis as unknown as RedisRequestCounter,
-      // Addresses are not stored.
-      new InProcessRequestCounter(DEFAULT_BAN_POLICY, {} as PostgresCountsStore),
+      // Nothing is stored: addresses never are, and a key is only looked at.
+      new InProcessRequestCounter(DEFAULT_BAN_POLICY, {
+        read: () => Promise.resolve({ usage: NO_USAGE, refusals: NO_REFUSALS }),
+      } as unknown as PostgresCountsStore),
       (failure) => states.push(failure),
     );
   }
@@ -464,15 +466,25 @@ describe('the fallback', () => {
 
   it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
     const { verdict } = decisionAt(noon, 1);
-    const answered = counter.look(requestAt());
+    const ofKey = { requester: newRequester(), limits: free, now: noon };
+    const answered = counter.look(ofKey);
     redis.looked.shift()?.resolve(verdict);
     expect(await answered).toBe(verdict);
-    const unanswered = counter.look(requestAt());
+    const unanswered = counter.look(ofKey);
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
     expect(states).toEqual([undefined, LOST]);
     // It doesn't ask a Redis that is lost.
-    expect((await counter.look(requestAt())).minute.used).toBe(0);
+    expect((await counter.look(ofKey)).minute.used).toBe(0);
+  });
+
+  it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {
+    const counted = counter.count(requestAt());
+    redis.asked.shift()?.resolve(decisionAt(noon, 1));
+    await counted;
+    const look = counter.look(requestAt());
+    expect(redis.looked).toEqual([]);
+    expect((await look).minute.used).toBe(2);
   });
 
   it('an address without requests left is refused without Redis, until its minute ends', async () => {
