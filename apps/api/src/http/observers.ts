@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Called after the response has been sent, `milliseconds` after the request arrived. */
+/** Called when the response is sent, `milliseconds` after the request arrived. */
 export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
 
 /** The answer to a request that reached no route, because it could not be parsed. */

@@ -37,8 +37,8 @@ declare module 'fastify' {
     verdict?: Verdict;
     /** The code of the error response. */
     errorCode?: ErrorCode;
-    /** Time of `performance.now()`. Undefined once the request has been reported. */
-    startedAt: number | undefined;
+    /** Time of `performance.now()`. */
+    startedAt: number;
     /** The status of the first response that was to be sent. */
     firstStatus: number | undefined;
   }
@@ -68,7 +68,7 @@ export function addRequestHooks(
   { cors, refusals, recordRequest, observers, logger, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
-  fastify.decorateRequest('startedAt', undefined);
+  fastify.decorateRequest('startedAt', 0);
   fastify.decorateRequest('firstStatus', undefined);
   const known = (url: string, operation?: DefinedOperation): KnownRoute => {
     const shown = shownRoute(url);
@@ -107,28 +107,20 @@ export function addRequestHooks(
     if (request.firstStatus !== undefined) {
       logger.error({ request_id: loggedId(request.id), route: request.route.shown }, 'the response could not be sent');
       answerAtLast(reply, request.firstStatus);
+      report(request, reply.raw.statusCode);
       return;
     }
     const sent = judged(request, reply, payload);
     request.firstStatus = reply.statusCode;
     record(request, recordRequest);
     if (ending?.aborted === true) reply.header('connection', 'close');
+    report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
   });
-  const end = (request: FastifyRequest, status: number) => {
-    // The client has disconnected, so the request is already reported.
-    if (request.startedAt === undefined) return;
-    request.route.observe(request, status, performance.now() - request.startedAt);
-    request.startedAt = undefined;
-  };
-  fastify.addHook('onResponse', (request, reply, done) => {
-    end(request, reply.statusCode);
-    done();
-  });
-  fastify.addHook('onRequestAbort', (request, done) => {
-    end(request, ABANDONED);
-    done();
-  });
+}
+
+function report(request: FastifyRequest, status: number): void {
+  request.route.observe(request, status, performance.now() - request.startedAt);
 }
 
 /** The payload to send: that of the operation, or what its body, its entity tag and its conditions make of it. */
