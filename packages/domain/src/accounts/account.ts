@@ -95,6 +95,11 @@ export function readEmailAddress(text: string): string | undefined {
   return isEmailAddress(text) ? text.toLowerCase() : undefined;
 }
 
+/** The form in which stored addresses are compared. */
+export function addressKey(email: string): string {
+  return email.normalize('NFC');
+}
+
 /** @throws DomainError `invalid_parameter` if the text isn't an e-mail address. */
 export function emailAddress(text: string): string {
   if (!isEmailAddress(text)) {
