@@ -7,7 +7,7 @@ import type { Scopes } from './scope.js';
 export type AccountId = Branded<bigint, 'AccountId'>;
 
 export interface NewAccount {
-  /** In lower case, so that each address opens one account, however it is written. */
+  /** In lower case, and otherwise as it was sent. Each `addressKey` opens one account. */
   readonly email: string;
   readonly plan: Plan;
   /** None of its keys can use another scope. */

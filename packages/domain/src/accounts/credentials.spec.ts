@@ -488,6 +488,18 @@ describe('an address', () => {
   });
 });
 
+it('an address that is composed otherwise is the same one, and is stored as it was sent', async () => {
+  const { signUp, signIn, requestAddressChange, ports } = setUp();
+  const [sent, other] = ['Zoe\u0308@example.com', 'ZO\u00cb@example.com'];
+  const { id: accountId, email } = await signUp.execute({ email: sent, password: PASSWORD });
+  expect(email).toBe('zoe\u0308@example.com');
+  await expect(signUp.execute({ email: other, password: OTHER })).rejects.toMatchObject({ code: 'email_taken' });
+  expect(await signIn(PASSWORD, other)).toMatchObject({ id: accountId });
+  const change = { accountId, email: other, password: PASSWORD };
+  await expect(requestAddressChange.execute(change)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  expect((await ports.accountMails.claim({ limit: 9, lease: HOUR })).map((mail) => mail.email)).toEqual([email]);
+});
+
 describe('the mails to one address', () => {
   const stranger = async (count: number) => {
     const { closeAccount, signedUp, ...rest } = setUp();
@@ -517,13 +529,16 @@ describe('the mails to one address', () => {
   });
 
   it('are counted for each kind alone, however the address is written', async () => {
-    const attack = await stranger(5);
-    const { id: accountId } = await attack.signUp.execute({ email: EMAIL.toUpperCase(), password: PASSWORD });
-    expect(await queued(attack)).toBe(5);
-    await attack.requestPasswordReset.execute({ email: EMAIL });
-    expect(await queued(attack)).toBe(6);
-    const request = { accountId, email: NEW, password: PASSWORD };
-    expect(await attack.requestAddressChange.execute(request)).toBe(true);
+    const { signUp, closeAccount, requestPasswordReset, requestAddressChange, ports } = setUp();
+    const [email, other] = ['zo\u00eb@example.com', 'ZOE\u0308@example.com'];
+    const open = async (address: string) => (await signUp.execute({ email: address, password: PASSWORD })).id;
+    for (const address of [email, other, email, other, email])
+      await closeAccount.execute({ accountId: await open(address), password: PASSWORD });
+    const accountId = await open(other);
+    expect(await queued({ ports })).toBe(5);
+    await requestPasswordReset.execute({ email });
+    expect(await queued({ ports })).toBe(6);
+    expect(await requestAddressChange.execute({ accountId, email: NEW, password: PASSWORD })).toBe(true);
   });
 
   it('leave its owner a link that resets the password, whatever a stranger does who has signed up with it', async () => {

@@ -1,5 +1,5 @@
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
-import { type AccountId, emailAddress } from './account.js';
+import { type AccountId, addressKey, emailAddress } from './account.js';
 import { requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
@@ -43,6 +43,7 @@ export class RequestAddressChange {
 
 function anotherAddress(text: string, present: string | undefined): string {
   const address = emailAddress(text);
-  if (address === present) throw invalid('email', 'must not be your present address');
+  if (present !== undefined && addressKey(address) === addressKey(present))
+    throw invalid('email', 'must not be your present address');
   return address;
 }
