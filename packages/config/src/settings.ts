@@ -17,7 +17,7 @@ import { CLOSING_TIME } from './service.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Settings of every app that opens the store. */
+/** Settings of every app that opens the store, and all that the operator's commands read. */
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
@@ -107,7 +107,7 @@ const SUPPORT_CONTACT = {
   read: contact,
 } as const;
 
-/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
+/** Settings of e-mail. The worker sends it; the portal needs to know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -122,12 +122,6 @@ const mailSettings = {
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
-} as const satisfies Record<string, Setting<unknown>>;
-
-/** Settings of the operator's commands: the store, and whether addresses are proven by mail. */
-export const commandSettings = {
-  ...storeSettings,
-  SMTP_URL: mailSettings.SMTP_URL,
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of the apps that serve HTTP to others; the portal shows people where the API is. */

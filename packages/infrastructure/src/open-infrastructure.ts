@@ -17,6 +17,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
+import { Deployment } from './database/deployment.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
@@ -84,6 +85,7 @@ export interface Infrastructure {
   readonly ports: Ports;
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
+  readonly deployment: Pick<Deployment, 'provesAddresses' | 'setProvesAddresses'>;
   /** Whether the database answers within half a second, as a primary. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
@@ -165,6 +167,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     return {
       ports,
       secret: (name) => sharedSecret(dataSource, name),
+      deployment: new Deployment(dataSource),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,
       read: () => ({

@@ -365,7 +365,7 @@ describe('a key', () => {
 
   it('may have no name, or one of 1 to 100 characters that can be read', () => {
     for (const name of [undefined, 'x', ' x ', 'x'.repeat(100)]) expect(keyName(name)).toBe(name);
-    for (const name of ['', ' \t', 'x'.repeat(101), 'a\u0007b', '\u009f']) {
+    for (const name of ['', ' \t', 'x'.repeat(101), 'a\u0007b', '\u009f', '\u200b\u2060']) {
       expect(() => keyName(name)).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
     }
   });

@@ -43,13 +43,18 @@ export interface PasswordChange {
   readonly next: string;
 }
 
-/** Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile. */
+/**
+ * Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile.
+ *
+ * The holder of an unproven address may be a stranger, who must not revoke the links that its owner gets.
+ */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
   { current, next }: PasswordChange,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
-  return { credentials: withPassword(credentials, next), revokedLinks: ['reset', 'change'] };
+  const revokedLinks: readonly LinkKind[] = isProven(credentials.account) ? ['reset', 'change'] : ['change'];
+  return { credentials: withPassword(credentials, next), revokedLinks };
 }
 
 /** A new hash of the same password, so sessions continue. Undefined if the password was changed meanwhile. */

@@ -31,6 +31,8 @@ export const accountSchema = new EntitySchema<AccountRow>({
     passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false },
   },
   uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
+  // Of an expression, which TypeORM can't describe.
+  indices: [{ name: 'accounts_by_nfc', synchronize: false }],
   checks: [
     { name: 'accounts_email_check', expression: 'email = lower(email)' },
     { name: 'accounts_plan_check', expression: `plan IN (${PLAN_NAMES.map((name) => `'${name}'`).join(', ')})` },

@@ -3,7 +3,7 @@ import type { AccountRepository } from '../../accounts/account-repository.js';
 import { FIXED_PLANS, type Plan } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
-import { atOnce, Unique } from './fixtures.js';
+import { atOnce, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 const ENTERPRISE = { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 } as const;
@@ -104,9 +104,16 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       expect(await accounts.findById(id)).toMatchObject({ plan: { perMinute: ENTERPRISE.perMinute + 10 } });
     });
 
-    it('opens one account for one address, however many calls race', async () => {
-      const racers = await atOnce(20, () => accounts.open(unique.account('race@example.com')));
+    it('opens one account for one address, however it is composed and many calls race', async () => {
+      const composed = ['rac\u00e9@example.com', 'race\u0301@example.com'] as const;
+      const racers = await atOnce(20, (index) => accounts.open(unique.account(composed[index % 2])));
       expect(new Set(racers.map(({ id }) => id)).size).toBe(1);
+      const [account] = racers;
+      expect(composed).toContain(account?.email);
+      for (const email of composed) {
+        expect(await accounts.findByEmail(email)).toEqual(account);
+        expect(await stateOf((refuse) => accounts.change(email, refuse))).toEqual(account);
+      }
     });
   });
 }
