@@ -42,18 +42,6 @@ export const messageSchema = new EntitySchema<MessageRow>({
       joinColumn: { name: 'account_id', foreignKeyConstraintName: 'messages_account_id_fkey' },
     },
   },
-  checks: [
-    { name: 'messages_text_check', expression: 'char_length(text) BETWEEN 1 AND 4096' },
-    { name: 'messages_status_check', expression: "status IN ('queued', 'sent', 'failed')" },
-    { name: 'messages_claims_check', expression: 'claims >= 0' },
-    { name: 'messages_failures_check', expression: 'failures >= 0' },
-  ],
-  indices: [
-    { name: 'messages_due', columns: ['dueAt'], where: "status = 'queued'" },
-    { name: 'messages_by_account', columns: ['accountId', 'createdAt', 'id'] },
-    { name: 'messages_failed', columns: ['createdAt', 'id'], where: "status = 'failed'" },
-    { name: 'messages_settled', columns: ['createdAt'], where: "status <> 'queued'" },
-  ],
 });
 
 export function messageFrom({ id, accountId, text, status, createdAt }: MessageRow): Message {
