@@ -120,7 +120,7 @@ export class ShowUsage {
   }
 }
 
-/** The start of the first of that many hours or days, of which the last contains `now`. */
+/** The start of the earliest of `count` hours or days. They follow each other, and the last one contains `now`. */
 function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
   return later(startOf(USAGE_SPANS[span], now), -(count - 1) * USAGE_SPANS[span]);
 }
