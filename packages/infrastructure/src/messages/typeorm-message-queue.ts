@@ -54,7 +54,7 @@ export class TypeOrmMessageQueue
     transaction?: Transaction,
   ): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
-    const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null };
+    const row = { ...message, traceparent, requestId };
     await writeToDatabase(
       this.dataSource,
       (manager) => manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
