@@ -1,4 +1,4 @@
-import { type Account, type Instant, type Plan, type PlanName, type Scopes } from '@adoption-store/domain';
+import type { Account, Instant, Plan, PlanName, Scopes } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
