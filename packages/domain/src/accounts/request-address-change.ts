@@ -1,0 +1,51 @@
+import { checkAll, DomainError, invalid } from '../kernel/errors.js';
+import { type AccountId, emailAddress } from './account.js';
+import { requireRight } from './password.js';
+import { isPassword } from './password-hasher.js';
+import type { HolderOptions, HolderPorts } from './ports.js';
+import { queueLinkMail } from './queue-link-mail.js';
+
+export interface RequestAddressChangeInput {
+  readonly accountId: AccountId;
+  /** The new address. */
+  readonly email: string;
+  readonly password: string;
+}
+
+export class RequestAddressChange {
+  constructor(
+    private readonly ports: Pick<
+      HolderPorts,
+      'credentials' | 'accountMails' | 'passwordHasher' | 'cryptography' | 'clock'
+    >,
+    private readonly options: Pick<HolderOptions, 'accountMailPages'>,
+  ) {}
+
+  /**
+   * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result doesn't
+   * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable
+   * links.
+   *
+   * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
+   * isn't configured.
+   */
+  async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
+    const page = this.options.accountMailPages?.change;
+    if (page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    const found = await this.ports.credentials.findById(accountId);
+    const isRight = await isPassword(this.ports.passwordHasher, input.password, found?.passwordHash);
+    const { address } = checkAll({
+      address: () => anotherAddress(input.email, found?.account.email),
+      password: () => {
+        requireRight(isRight, 'password');
+      },
+    });
+    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address });
+  }
+}
+
+function anotherAddress(text: string, present: string | undefined): string {
+  const address = emailAddress(text);
+  if (address === present) throw invalid('email', 'must not be your present address');
+  return address;
+}

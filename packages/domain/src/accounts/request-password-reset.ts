@@ -1,0 +1,31 @@
+import { DomainError } from '../kernel/errors.js';
+import { readEmailAddress } from './account.js';
+import type { HolderOptions, HolderPorts } from './ports.js';
+import { queueLinkMail } from './queue-link-mail.js';
+
+export class RequestPasswordReset {
+  constructor(
+    private readonly ports: Pick<HolderPorts, 'credentials' | 'accountMails' | 'cryptography' | 'clock'>,
+    private readonly options: Pick<HolderOptions, 'accountMailPages'>,
+  ) {}
+
+  /** Whether mail can be sent. */
+  get isAvailable(): boolean {
+    return this.options.accountMailPages !== undefined;
+  }
+
+  /**
+   * Queues a mail whose link sets a password once, within an hour, to the account of that address, also if the operator
+   * opened it and it has no password yet. The result doesn't tell whether there is such an account.
+   *
+   * @throws DomainError `service_unavailable` if mail isn't configured.
+   */
+  async execute(input: { readonly email: string }): Promise<void> {
+    const page = this.options.accountMailPages?.reset;
+    if (page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    const email = readEmailAddress(input.email);
+    const found = email === undefined ? undefined : await this.ports.credentials.findByEmail(email);
+    if (found === undefined) return;
+    await queueLinkMail(this.ports, { accountId: found.account.id, kind: 'reset', page });
+  }
+}
