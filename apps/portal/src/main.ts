@@ -14,7 +14,7 @@ import { logDependencies, openLog, type PageServer, servePages } from '@adoption
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
-import { USE_CASES } from './use-cases.js';
+import { USE_CASES } from './portal.module.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 

@@ -72,7 +72,6 @@ async function queue(count: number, text = 'message'): Promise<readonly string[]
      FROM generate_series(1, $2) RETURNING id`,
     [text, count],
   );
-  await client.query('NOTIFY message_queued');
   return rows.map(({ id }) => id);
 }
 

@@ -33,8 +33,7 @@ export const storeSettings = {
   },
   DATABASE_DIRECT_URL: {
     default: undefined,
-    about:
-      'The same database without that pooler, for migrations, notifications and imports; required with `DATABASE_POOLER`',
+    about: 'The same database without that pooler, for migrations and imports; required with `DATABASE_POOLER`',
     requiredBy: ['DATABASE_POOLER'],
     read: databaseUrl,
   },

@@ -39,14 +39,12 @@ export interface InfrastructureConfig {
   readonly databaseUrl: string;
   /**
    * If `databaseUrl` leads to a pooler in transaction mode: the same database without it, for what needs a session, which are
-   * migrations, notifications and imports.
+   * migrations and imports.
    */
   readonly directDatabaseUrl?: string | undefined;
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
-  /**
-   * Most connections for work. One more checks the readiness, and one each listens for messages and account mails.
-   */
+  /** Most connections for work. One more checks the readiness. */
   readonly poolSize: number;
   /** The URL of a Redis, or of some nodes of a Redis Cluster, in which all instances count requests together. */
   readonly redis?: readonly string[] | undefined;
@@ -123,7 +121,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const accountMails = new PostgresAccountMailQueue(dataSource, direct);
+    const accountMails = new PostgresAccountMailQueue(dataSource);
     const requestRecords = new PostgresRequestRecords(dataSource, onEvent);
     const requests = await createRequestCounter({
       ...{ redis, dataSource, policy, onEvent },
@@ -131,17 +129,15 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         monitor.record('redis', failure);
       },
     });
-    const messages = new TypeOrmMessageQueue(dataSource, direct);
+    const messages = new TypeOrmMessageQueue(dataSource);
     const messageSender = await openMessageSender(delivery);
     if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
     const accountMailSender = await openAccountMailSender(delivery);
     opened.push(async () => {
-      await messages.close();
       messageSender.close();
       accountMailSender.close();
       await requests.close();
       await requestRecords.close();
-      await accountMails.close();
     });
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),

@@ -10,7 +10,7 @@ export interface Credentials {
 
 /** What a decision on an open account's credentials changes. */
 export interface CredentialsChange {
-  /** As they are afterwards. */
+  /** The credentials after the change. */
   readonly credentials: Credentials;
   /** The kinds of links that are revoked. Their queued mails aren't sent. Default: none. */
   readonly revokedLinks?: readonly LinkKind[];

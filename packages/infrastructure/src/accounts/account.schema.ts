@@ -1,4 +1,4 @@
-import { type Account, type Instant, type Plan, PLAN_NAMES, type PlanName, type Scopes } from '@adoption-store/domain';
+import type { Account, Instant, Plan, PlanName, Scopes } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
@@ -30,17 +30,6 @@ export const accountSchema = new EntitySchema<AccountRow>({
     closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false },
   },
-  uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
-  // Of an expression, which TypeORM can't describe.
-  indices: [{ name: 'accounts_by_nfc', synchronize: false }],
-  checks: [
-    { name: 'accounts_email_check', expression: 'email = lower(email)' },
-    { name: 'accounts_plan_check', expression: `plan IN (${PLAN_NAMES.map((name) => `'${name}'`).join(', ')})` },
-    { name: 'accounts_per_minute_check', expression: 'per_minute > 0' },
-    { name: 'accounts_per_day_check', expression: 'per_day > 0' },
-    { name: 'accounts_check', expression: "(plan = 'enterprise') = (per_minute IS NOT NULL)" },
-    { name: 'accounts_check1', expression: "(plan = 'enterprise') = (per_day IS NOT NULL)" },
-  ],
 });
 
 /** Restores a stored account without validating it again. */

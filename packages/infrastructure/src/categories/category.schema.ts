@@ -15,8 +15,4 @@ export const categorySchema = new EntitySchema<CategoryRow>({
     name: { type: 'text' },
     nameKey: { name: 'name_key', type: 'text', select: false },
   },
-  uniques: [{ name: 'categories_name_key_key', columns: ['nameKey'] }],
-  // Of an expression, which TypeORM can't describe.
-  indices: [{ name: 'categories_by_nfc', synchronize: false }],
-  checks: [{ name: 'categories_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' }],
 });

@@ -1,8 +1,6 @@
 import { type Animal, type AnimalChange, type CategoryId, newAnimal } from '../../animals/animal.js';
-import { AddCategory } from '../../categories/add-category.js';
 import type { Category, CategoryPolicy } from '../../categories/category.js';
-import { NameCategory } from '../../categories/name-category.js';
-import { RemoveCategory } from '../../categories/remove-category.js';
+import { AddCategory, NameCategory, RemoveCategory } from '../../categories/use-cases.js';
 import type { Condition } from '../../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { unchanged } from '../conditions.js';
