@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountId, instant, later, type Message, MINUTE, newMessageId } from '@adoption-store/domain';
+import { type AccountId, instant, later, type Message, MINUTE, newMessageId, PLANS } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import {
   ACCOUNTS,
@@ -121,7 +121,7 @@ describe('messages', () => {
   let accountId: AccountId;
   beforeAll(async () => {
     store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-    const account = { email: 'writer@example.com', plan: { name: 'free' as const }, scopes: undefined };
+    const account = { email: 'writer@example.com', plan: PLANS.free, scopes: undefined };
     accountId = (await store.ports.accounts.open({ ...account, createdAt: NOVEMBER })).id;
   });
   afterAll(() => store.close());

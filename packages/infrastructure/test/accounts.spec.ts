@@ -10,6 +10,7 @@ import {
   type Instant,
   instant,
   type Password,
+  PLANS,
 } from '@adoption-store/domain';
 import {
   accountRepositorySuite,
@@ -119,7 +120,7 @@ describe('the cache of keys', () => {
   }
 
   const account: Account = {
-    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: { name: 'free' }, scopes: undefined },
+    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: PLANS.free, scopes: undefined },
     ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
   };
 
@@ -320,7 +321,7 @@ describe('twins of the time before names and addresses were compared in NFC', ()
       [NFD, 'business'],
     ] as const) {
       const email = `${name}@example.com`;
-      expect(await changePlan.execute({ email, plan: { name: plan } })).toMatchObject({ email });
+      expect(await changePlan.execute({ email, plan: PLANS[plan] })).toMatchObject({ email });
       expect(await openAccount.execute({ email: other(email) })).toMatchObject({ email, plan: { name: plan } });
     }
     expect(await listAccounts.execute()).toHaveLength(2);

@@ -10,6 +10,7 @@ import {
   newMessageId,
   type Ports,
   type Transaction,
+  PLANS,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
 import { createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
@@ -24,7 +25,7 @@ accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 const openAccount = ({ accounts }: Ports) =>
-  accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, scopes: undefined, createdAt: NOW });
+  accounts.open({ email: `${randomUUID()}@example.com`, plan: PLANS.free, scopes: undefined, createdAt: NOW });
 
 function addTo(ports: Ports, accountId: AccountId, transaction?: Transaction): Promise<Message> {
   const message = { id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW };

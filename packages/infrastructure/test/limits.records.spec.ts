@@ -8,6 +8,7 @@ import {
   MINUTE,
   MOST_REFUSALS,
   type Ports,
+  PLANS,
 } from '@adoption-store/domain';
 import { requestRecordsSuite } from '@adoption-store/domain/testing';
 import { ask, until } from '@adoption-store/test-support';
@@ -30,7 +31,7 @@ afterEach(async () => {
 });
 
 async function newKey({ accounts, apiKeys }: Ports, number = 0): Promise<KeyRequester> {
-  const plan = { name: 'free' } as const;
+  const plan = PLANS.free;
   const { id } = await accounts.open({ email: 'dev@example.com', plan, scopes: undefined, createdAt: NOON });
   const hash = String(number).padStart(64, '0');
   const about = { accountId: id, hash, ending: 'wxyz', name: 'till', scopes: undefined };

@@ -15,6 +15,7 @@ import {
   type Order,
   type PetStatus,
   type Ports,
+  PLANS,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -38,7 +39,7 @@ async function openAccount({ accounts }: Store): Promise<AccountId> {
   return (
     await accounts.open({
       email: `${randomUUID()}@example.com`,
-      plan: { name: 'free' },
+      plan: PLANS.free,
       scopes: undefined,
       createdAt: noon,
     })

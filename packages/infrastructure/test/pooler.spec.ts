@@ -1,4 +1,4 @@
-import { type AccountId, decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import { type AccountId, decidePlacement, instant, type MessageId, newAnimal, PLANS } from '@adoption-store/domain';
 import { ask, createDatabase, PgBouncer, pgBouncerFor, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -87,7 +87,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
       messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
       orders.place(placement, (state) => decidePlacement(state, placement, createdAt)),
       secret('waiting'),
-      accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
+      accounts.open({ email: 'b@example.com', plan: PLANS.free, scopes: undefined, createdAt }),
       credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),
       attempts.count('waiting', () => ({ until: undefined, times: [createdAt], expiresAt: createdAt })),
       attempts.clear('waiting'),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { limitsOf, newAnimal, plan } from '@adoption-store/domain';
+import { newAnimal, PLANS } from '@adoption-store/domain';
 import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { errorStatuses } from '../../src/http/error-codes.js';
@@ -149,7 +149,7 @@ describe('the description', () => {
   });
 
   it('shows the limits of the plans', () => {
-    const { perMinute, perDay } = limitsOf(plan('business'));
+    const { perMinute, perDay } = PLANS.business;
     expect(info.description).toContain(
       `| business | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,
     );

@@ -27,6 +27,7 @@ import {
   NOTICE_TTL,
 } from './credentials.js';
 import type { AccountMailDelivery } from './deliver-account-mails.js';
+import { PLANS } from './plan.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 const PASSWORD = 'a horse, a battery';
@@ -54,7 +55,7 @@ describe('decisions on credentials', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON] = [later(NOW, -HOUR), later(NOW, 1)];
   const account: Account = {
-    ...{ id: 7n as AccountId, email: EMAIL, plan: { name: 'pro' }, scopes: ['pets:read'] },
+    ...{ id: 7n as AccountId, email: EMAIL, plan: PLANS.pro, scopes: ['pets:read'] },
     ...{ createdAt: EARLIER, credentialVersion: 3, provenAt: undefined },
   };
   const proven = { ...account, provenAt: EARLIER };
@@ -78,13 +79,13 @@ describe('decisions on credentials', () => {
     const opened = {
       email: EMAIL,
       scopes: command.scopes,
-      plan: { name: 'free' },
+      plan: PLANS.free,
       createdAt: NOW,
       credentialVersion: 1,
     };
     signUp('a free address', undefined)
       .when('it is given', command)
-      .then('it opens an account', { account: opened, passwordHash: 'hash' } as ReturnType<typeof decideSignUp>);
+      .then('it opens an account', { account: opened, passwordHash: 'hash' });
     signUp('an address with an account', operators).when('it is given', command).thenRefused('email_taken');
   });
 
@@ -212,7 +213,7 @@ describe('signing up', () => {
   it('opens an account on the free plan, once, whose password signs in, however the address is written', async () => {
     const { signUp, signIn } = setUp();
     const account = await signUp.execute({ email: 'Dev@Example.com', password: PASSWORD });
-    expect(account).toMatchObject({ email: EMAIL, plan: { name: 'free' } });
+    expect(account).toMatchObject({ email: EMAIL, plan: PLANS.free });
     expect(await signIn(PASSWORD, 'DEV@example.com')).toEqual(account);
     const again = signUp.execute({ email: 'DEV@example.com', password: OTHER });
     await expect(again).rejects.toMatchObject({ code: 'email_taken', kind: 'conflict' });
@@ -598,17 +599,17 @@ describe('an account whose address is unproven', () => {
     const { openAccount, changePlan } = await withAccount();
     const unproven = { code: 'address_unproven', kind: 'conflict' };
     await expect(openAccount.execute({ email: EMAIL })).rejects.toMatchObject(unproven);
-    await expect(changePlan.execute({ email: EMAIL, plan: { name: 'pro' } })).rejects.toMatchObject(unproven);
+    await expect(changePlan.execute({ email: EMAIL, plan: PLANS.pro })).rejects.toMatchObject(unproven);
     expect(await openAccount.execute({ email: EMAIL, isUnprovenFine: true })).toMatchObject({
-      plan: { name: 'free' },
+      plan: PLANS.free,
     });
-    const changed = await changePlan.execute({ email: EMAIL, plan: { name: 'pro' }, isUnprovenFine: true });
-    expect(changed).toMatchObject({ plan: { name: 'pro' } });
+    const changed = await changePlan.execute({ email: EMAIL, plan: PLANS.pro, isUnprovenFine: true });
+    expect(changed).toMatchObject({ plan: PLANS.pro });
   });
 
   it('is as any other where no mail can be sent, unless another process sends it', async () => {
     const { ports } = await withAccount();
-    const plan = { name: 'pro' } as const;
+    const plan = PLANS.pro;
     const elsewhere = createApplication(ports, { provesAddresses: true });
     await expect(elsewhere.openAccount.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'address_unproven' });
     await expect(elsewhere.changePlan.execute({ email: EMAIL, plan })).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { DAY, type Instant, later } from '../kernel/clock.js';
 import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from './account.js';
 import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from './account-mail.js';
+import { PLANS } from './plan.js';
 
 export interface Credentials {
   readonly account: Account;
@@ -34,7 +35,7 @@ export function decideSignUp(
   now: Instant,
 ): NewCredentials {
   if (holder !== undefined) throw emailTaken();
-  return { account: { ...opened, plan: { name: 'free' }, createdAt: now, credentialVersion: 1 }, passwordHash };
+  return { account: { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1 }, passwordHash };
 }
 
 /** The hash that was checked, which must still be stored, and the new one. */

@@ -23,7 +23,7 @@ import {
   requireTheirs,
 } from './api-key.js';
 import type { IssuedKey } from './issue-key.js';
-import { describePlan, type Plan, samePlan } from './plan.js';
+import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 import { scopeList } from './scope.js';
 
@@ -53,7 +53,7 @@ export class OpenAccount {
   async execute(input: OpenAccountInput): Promise<Account> {
     const account = await this.ports.accounts.open({
       email: emailAddress(input.email),
-      plan: input.plan ?? { name: 'free' },
+      plan: input.plan ?? PLANS.free,
       scopes: undefined,
       createdAt: this.ports.clock.now(),
     });

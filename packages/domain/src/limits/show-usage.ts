@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/api-key.js';
-import { limitsOf, type Plan } from '../accounts/plan.js';
+import type { Plan } from '../accounts/plan.js';
 import { type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
@@ -83,7 +83,7 @@ export class ShowUsage {
       this.ports.requestRecords.sumUsageByKey(accountId, 'hour', firstHour, ids),
       this.ports.requestRecords.sumUsageByKey(accountId, 'day', firstDay, ids),
     ]);
-    const limits = limitsOf(account.plan);
+    const limits = account.plan;
     const requesters = ids.map((each) => ({ accountId, keyId: each }));
     const bans = await this.ports.requests.bansOf(requesters, now);
     // All keys of an account share its windows, so any key shows them.

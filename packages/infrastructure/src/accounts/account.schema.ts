@@ -1,4 +1,4 @@
-import type { Account, Instant, Plan, PlanName, Scopes } from '@adoption-store/domain';
+import { type Account, type Instant, type Plan, type PlanName, PLANS, type Scopes } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
@@ -40,7 +40,7 @@ export function accountFrom(row: AccountRow): Account {
 }
 
 function planFrom({ plan: name, perMinute, perDay }: AccountRow): Plan {
-  return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : { name };
+  return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : PLANS[name];
 }
 
 export function planColumns(plan: Plan) {

@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/account.js';
 import type { AccountRepository } from '../../accounts/account-repository.js';
-import { FIXED_PLANS, type Plan } from '../../accounts/plan.js';
+import { type Plan, PLANS } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
 import { atOnce, stateOf, Unique } from './fixtures.js';
@@ -22,7 +22,7 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     afterAll(() => opened.close());
 
     it('keeps an account as it was opened, on each plan and held to any scopes', async () => {
-      const plans: readonly Plan[] = [...FIXED_PLANS.map((each) => ({ name: each })), ENTERPRISE];
+      const plans: readonly Plan[] = [...Object.values(PLANS), ENTERPRISE];
       const kept = [
         ...plans.map((plan) => ({ plan })),
         ...[SCOPES, ['pets:read'] as const].map((scopes) => ({ scopes })),
@@ -55,7 +55,7 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const first = await accounts.open({ ...unique.account('twice@example.com'), scopes: ['pets:read'] });
       const second = await accounts.open({
         ...unique.account('twice@example.com'),
-        plan: { name: 'pro' },
+        plan: PLANS.pro,
         scopes: undefined,
         createdAt: instant(1),
       });
@@ -67,10 +67,10 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const { id, email } = account;
       const bystander = await accounts.open(unique.account());
       const changes: readonly Pick<Account, 'plan' | 'scopes'>[] = [
-        { plan: { name: 'pro' }, scopes: ['pets:read'] },
+        { plan: PLANS.pro, scopes: ['pets:read'] },
         { plan: ENTERPRISE, scopes: SCOPES },
         { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: ['orders:read', 'orders:write'] },
-        { plan: { name: 'business' }, scopes: undefined },
+        { plan: PLANS.business, scopes: undefined },
       ];
       for (const change of changes) {
         const before = account;

@@ -17,6 +17,7 @@ import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
+import { PLANS } from '../../accounts/plan.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
@@ -48,7 +49,7 @@ export class Unique {
   }
 
   account(email = this.email()): NewAccount {
-    return { email, plan: { name: 'free' }, scopes: undefined, createdAt: NOON };
+    return { email, plan: PLANS.free, scopes: undefined, createdAt: NOON };
   }
 
   key({ id }: Pick<Account, 'id'>, changes: Partial<NewApiKey> = {}): NewApiKey {
