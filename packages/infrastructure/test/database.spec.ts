@@ -1,8 +1,17 @@
 import { readFromDatabase, QUERY_TIMEOUT } from '../src/database/on-database.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Duplex } from 'node:stream';
 import { DomainError, instant, newAnimal } from '@adoption-store/domain';
-import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
+import {
+  ask,
+  createDatabase,
+  DatabaseGate,
+  EMPTY,
+  nameOf,
+  openAnotherPostgres,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
@@ -306,6 +315,39 @@ describe('a write behind', () => {
 const ROWS = 4_000;
 const END = instant(Date.UTC(2030, 0));
 const WAITING = { table: 'waiting', time: 'ends_at' };
+
+it('no client without a pipeline is given a query while it has another', async () => {
+  const { prototype } = pg.Client as unknown as { prototype: { query: (...parameters: unknown[]) => unknown } };
+  const { query } = prototype;
+  const busy = new WeakSet();
+  const interruptions: unknown[] = [];
+  prototype.query = function (this: object & { readonly pipeline?: boolean }, ...parameters) {
+    if (busy.has(this) && this.pipeline !== true) interruptions.push(parameters[0]);
+    const answer = query.apply(this, parameters);
+    busy.add(this);
+    const end = () => busy.delete(this);
+    // Only COPY gives a stream instead of a promise.
+    if (answer instanceof Promise) answer.then(end, end);
+    else (answer as Duplex).once('finish', end);
+    return answer;
+  };
+  const empty = await createDatabase(EMPTY);
+  try {
+    const { ports, close } = await openInfrastructure({ databaseUrl: empty.url, poolSize: 2 });
+    await ports.animalImporter.importAll(
+      (async function* () {
+        yield await Promise.resolve([{ line: 1, animal: newAnimal({ name: 'Luna', categoryId: 1n }) }]);
+      })(),
+      () => true,
+    );
+    expect(await ports.animals.list({ limit: 1 })).toMatchObject([{ name: 'Luna' }]);
+    await close();
+  } finally {
+    prototype.query = query;
+    await empty.drop();
+  }
+  expect(interruptions).toEqual([]);
+});
 
 describe('deleting in portions', () => {
   let database: Database;
