@@ -12,14 +12,25 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
+import {
+  ask,
+  connectTo,
+  createDatabase,
+  DatabaseGate,
+  expectDatabaseErrors,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { DelayedWork } from '../src/database/delayed-work.js';
 import { NotificationListener } from '../src/database/notification-listener.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// A message of an unknown account, and one with the id of another.
+expectDatabaseErrors('23503', '23505');
 
 accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 
@@ -43,8 +54,7 @@ describe('messages in PostgreSQL', () => {
   let closers: (() => Promise<void>)[];
   beforeEach(async () => {
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     closers = [() => database.drop(), () => client.end()];
   });
   afterEach(async () => {
