@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import {
+  connectTo,
   createDatabase,
   freePort,
   type Running,
@@ -210,8 +211,7 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
     file = join(folder.path, 'store.pem');
     writeFileSync(file, first.pem);
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     const started = await Promise.all(
       [1, 2].map(() => startService({ DATABASE_URL: database.url, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })),
     );

@@ -9,6 +9,7 @@ const VERSION_BEFORE = 1_700_000_073_000;
 
 /** Takes the later migrations back, which the product never does. */
 const REVERT = `
+  SET ROLE store_owner;
   CREATE FUNCTION notify_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM pg_notify('key_changes', TG_ARGV[0] || ' ' || COALESCE(NEW.id, OLD.id));

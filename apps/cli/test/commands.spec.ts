@@ -360,7 +360,7 @@ describe('text of strangers', () => {
     await query(`UPDATE accounts SET email = '\u001b]0;x\u202e@example.com' WHERE email = 'hostile@example.com'`);
     const file = `name,categoryId,"${HOSTILE}\n2 animals added"\nRex,1,x\n`;
     const animals = (args: readonly string[], text = '') =>
-      on(animalCommands)(args, { stdin: Readable.from([Buffer.from(text)]) });
+      call(animalCommands, args, { DATABASE_URL: database.ownerUrl }, { stdin: Readable.from([Buffer.from(text)]) });
     const printed = [
       await keys('list'),
       await accounts('list'),

@@ -20,13 +20,23 @@ import {
   passwordHasherSuite,
   sessionRepositorySuite,
 } from '@adoption-store/domain/testing';
-import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
+import {
+  ask,
+  createDatabase,
+  DatabaseGate,
+  expectDatabaseErrors,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Argon2PasswordHasher } from '../src/accounts/argon2-password-hasher.js';
 import { KeyCache } from '../src/accounts/key-cache.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// A key or an address that exists already.
+expectDatabaseErrors('23505');
 
 accountRepositorySuite(framework, 'PostgreSQL', openPostgres);
 

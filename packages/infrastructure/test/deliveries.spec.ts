@@ -13,12 +13,21 @@ import {
   PLANS,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
-import { createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
+import {
+  connectTo,
+  createDatabase,
+  expectDatabaseErrors,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// A message of an unknown account, and one with the id of another.
+expectDatabaseErrors('23503', '23505');
 
 accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 
@@ -42,8 +51,7 @@ describe('messages in PostgreSQL', () => {
   let closers: (() => Promise<void>)[];
   beforeEach(async () => {
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     closers = [() => database.drop(), () => client.end()];
   });
   afterEach(async () => {

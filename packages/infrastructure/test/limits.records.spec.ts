@@ -54,7 +54,7 @@ describe('the last use of a key', () => {
     await ask(
       url,
       `CREATE TABLE versions (last_used_at timestamptz);
-       CREATE FUNCTION count_version() RETURNS trigger LANGUAGE plpgsql AS $$
+       CREATE FUNCTION count_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
        BEGIN INSERT INTO versions VALUES (NEW.last_used_at); RETURN NULL; END $$;
        CREATE TRIGGER counted AFTER UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION count_version();`,
     );

@@ -19,10 +19,9 @@ import {
   type Verdict,
 } from '@adoption-store/domain';
 import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
-import { ask } from '@adoption-store/test-support';
+import { ask, connectTo } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import slotOf from 'cluster-key-slot';
-import pg from 'pg';
 import { keysInSlots } from '../src/limits/cluster-slots.js';
 import { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
 import { ExpiringMap, InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
@@ -297,7 +296,7 @@ describe('a request counter in this process', () => {
       table: 'request_counts' | 'key_bans',
       rows: readonly (readonly [Instant, Instant | number])[],
     ) => {
-      await database.dataSource.query('TRUNCATE request_counts, key_bans');
+      await ask(database.url, 'TRUNCATE request_counts, key_bans');
       for (const [from, value] of rows) {
         const { accountId, keyId } = await storedRequester(database);
         const isBan = table === 'key_bans';
@@ -358,8 +357,7 @@ describe('a request counter in this process', () => {
 
   async function allowConnections(isAllowed: boolean): Promise<void> {
     const name = new URL(database.url).pathname.slice(1);
-    const client = new pg.Client(database.url.replace(`/${name}`, '/postgres'));
-    await client.connect();
+    const client = await connectTo(database.url.replace(`/${name}`, '/postgres'));
     await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(isAllowed)}`);
     if (!isAllowed) {
       await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);

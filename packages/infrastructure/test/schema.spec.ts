@@ -8,8 +8,10 @@ import {
 } from '@adoption-store/domain/testing';
 import {
   ask,
+  connectTo,
   createDatabase,
   EMPTY,
+  expectDatabaseErrors,
   explainingUrl,
   growingCosts,
   type RunStatement,
@@ -18,7 +20,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, MIGRATION_LOCK } from '../src/database/migrate.js';
 import * as migrations from '../src/database/migrations/index.js';
@@ -28,6 +30,9 @@ import { everyUseCase } from './every-use-case.js';
 import { FILLS, FINISH, ROWS } from './large-tables.js';
 import { problemsOf } from './migration-rules.js';
 
+// A migration gives up a lock that it doesn't get, and tries again.
+expectDatabaseErrors('55P03');
+
 describe('migrations', () => {
   let database: TestDatabase;
   beforeEach(async () => {
@@ -36,8 +41,7 @@ describe('migrations', () => {
   afterEach(() => database.drop());
 
   async function query(text: string): Promise<readonly unknown[]> {
-    const client = new pg.Client(database.url);
-    await client.connect();
+    const client = await connectTo(database.url);
     try {
       return (await client.query<Record<string, unknown>>(text)).rows;
     } finally {
@@ -60,8 +64,7 @@ describe('migrations', () => {
     let other: pg.Client;
     beforeEach(async () => {
       await migrate({ connectionString: database.url });
-      other = new pg.Client(database.url);
-      await other.connect();
+      other = await connectTo(database.url);
     });
     afterEach(() => other.end());
 

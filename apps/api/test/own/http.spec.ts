@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { type Application, createApplication, MINUTE, plan } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
+import { connectTo, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import pg from 'pg';
+import type pg from 'pg';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions, createApi } from '../../src/create-api.js';
 import { startApi, type TestApi, useApi } from '../support/api.js';
@@ -163,8 +163,7 @@ async function counted(status: number): Promise<number> {
 it('a request whose client disconnected is counted once as 499, not as served, and in the usage of its key', async () => {
   const { account, key } = await api.openKey();
   const mine = { ...api, key };
-  const client = new pg.Client(api.databaseUrl);
-  await client.connect();
+  const client = await connectTo(api.databaseUrl);
   expect((await get(api, '/v1/pets', key)).status).toBe(200);
   const [served, hungUp] = [await counted(200), await counted(499)];
   await client.query('BEGIN');
@@ -457,8 +456,7 @@ describe('while the database is down the answer is 503 service_unavailable with 
     ({ key: unused } = await api.openKey());
     const url = /^postgres:\/\/\/(\w+)/;
     database = url.exec(api.databaseUrl)?.[1] ?? '';
-    server = new pg.Client(api.databaseUrl.replace(url, 'postgres:///postgres'));
-    await server.connect();
+    server = await connectTo(api.databaseUrl.replace(url, 'postgres:///postgres'));
     await closeDatabase();
   });
 
