@@ -316,7 +316,8 @@ describe('twins of the time before names and addresses were compared in NFC', ()
        INSERT INTO accounts (email, plan, created_at) SELECT each || '@example.com', 'free', now() FROM unnest('{${NFD},${NFC}}'::text[]) AS each;
        INSERT INTO categories (id, name, name_key) VALUES (-1, '${NFD}', '${NFD}'), (-2, '${NFC}', '${NFC}')`,
     );
-    store = await openInfrastructure({ databaseUrl: url, poolSize: 2 });
+    // Only the owner can migrate.
+    store = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 2 });
     application = createApplication(store.ports);
   });
   afterAll(async () => {
