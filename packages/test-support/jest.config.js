@@ -1,1 +1,1 @@
-export { default } from '@adoption-store/tooling/jest';
+export { default } from '@adoption-store/test-support/jest';

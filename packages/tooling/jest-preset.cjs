@@ -25,6 +25,10 @@ const compiledDependencies = [
 const SYSTEM = ['**/{processes,hostile}/!(start).spec.ts', '**/browser/*.spec.ts', '**/*{redis,pooler}*.spec.ts'];
 const PARTS = { own: ['<rootDir>/**/*.spec.ts', ...SYSTEM.map((pattern) => `!${pattern}`)], system: SYSTEM };
 
+// A deprecated call fails the test that makes it: in this process, in Jest's workers, and in the processes that tests start.
+process.throwDeprecation = true;
+process.env.NODE_OPTIONS = '--throw-deprecation';
+
 module.exports = {
   // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),

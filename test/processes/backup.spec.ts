@@ -10,18 +10,20 @@ import { addPet, end, orderOf, orderPet, placeOrder } from '@adoption-store/api/
 import { keyIn, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import {
   ask,
-  createDatabase,
   EMPTY,
   folderOf,
   KEYS,
   MIGRATE,
   nameOf,
+  openAnotherPostgres,
+  OWNER,
   run,
   Running,
+  SERVICES,
   START,
   temporaryFolder,
-  type TestDatabase,
   until,
+  withRole,
 } from '@adoption-store/test-support';
 import { execute, ROLES, runScript } from '../support/operator-scripts.js';
 import { WholePostgres } from '../support/whole-postgres.js';
@@ -44,7 +46,7 @@ beforeAll(async () => {
     WholePostgres.start(bin),
     temporaryFolder(),
   ]);
-  api = await startApiOn(server, EMPTY);
+  api = await startApiOn(server, await migrated());
   served = nameOf({ url: api.databaseUrl });
   await end(api, 'complete', (await placeOrder(api)).id);
   await end(api, 'cancel', (await placeOrder(api)).id);
@@ -54,7 +56,7 @@ beforeAll(async () => {
   const unused = 'SELECT FROM api_keys WHERE last_used_at IS NULL';
   await until(async () => (await ask(api.databaseUrl, unused)).length === 0);
   saved = join(folder.path, 'store.dump');
-  expect(await backup(api.databaseUrl, saved)).toMatchObject({ code: 0, stderr: '' });
+  expect(await backup(withRole(OWNER, api.databaseUrl), saved)).toMatchObject({ code: 0, stderr: '' });
 });
 
 afterAll(async () => {
@@ -69,7 +71,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
     // These are written once a second, so perhaps after the backup.
     const exceptions = ['request_counts', 'usage_by_day', 'usage_by_hour'];
     expect(await emptyServer.contentsOf(database, exceptions)).toEqual(await server.contentsOf(served, exceptions));
-    expect(await schemaOf(emptyServer.urlOf(database))).toBe(await schemaOf(api.databaseUrl));
+    expect(await schemaOf(emptyServer.urlOf(database))).toBe(await schemaOf(server.urlOf(served)));
     const pets = petsOf(await get(api, '/v1/pets?limit=100'));
     await servedFrom(database, async (again) => {
       expect(petsOf(await get(again, '/v1/pets?limit=100'))).toEqual(pets);
@@ -87,7 +89,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
     });
     const before = await placeOrder(api);
     const file = join(folder.path, 'busy.dump');
-    expect(await backup(api.databaseUrl, file)).toMatchObject({ code: 0 });
+    expect(await backup(withRole(OWNER, api.databaseUrl), file)).toMatchObject({ code: 0 });
     isOver = true;
     await Promise.all(writers);
     const database = await restored(file);
@@ -109,7 +111,7 @@ whenInstalled('backup.sh', () => {
   });
 
   it('never replaces another backup', async () => {
-    const { code, stderr } = await backup(api.databaseUrl, saved);
+    const { code, stderr } = await backup(withRole(OWNER, api.databaseUrl), saved);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `backup.sh: ${saved} is there already; a backup never replaces another\n`,
@@ -141,7 +143,7 @@ whenInstalled('backup.sh', () => {
     // Limits files to 8 blocks of 1,024 bytes.
     const command = `trap '' XFSZ; ulimit -f 8; exec "$0" '${file}'`;
     const script = join(__dirname, '../../docker/backup.sh');
-    const environment = { PATH: [bin, process.env['PATH']].join(delimiter), DATABASE_URL: api.databaseUrl };
+    const environment = { PATH: [bin, process.env['PATH']].join(delimiter), DATABASE_URL: server.urlOf(served) };
     const { code, stderr } = await execute('bash', ['-c', command, script], environment);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('File too large') });
     expect(stderr).toMatch(/\nbackup.sh: pg_dump failed, and no backup was written\n$/);
@@ -162,9 +164,8 @@ whenInstalled('restore.sh', () => {
   let file: string;
 
   beforeAll(async () => {
-    store = await prepared();
-    await server.ask(store, 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN; CREATE ROLE reader LOGIN');
-    expect(await run(MIGRATE, [], { DATABASE_URL: asOwner(store) })).toMatchObject({ code: 0, stderr: '' });
+    store = await migrated();
+    await server.ask(store, 'CREATE ROLE reader LOGIN');
     await server.ask(store, `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`);
     await server.ask(store, `INSERT INTO secrets (name) VALUES ('portal')`);
     await server.ask(store, 'GRANT SELECT (id, name) ON animals TO reader');
@@ -172,16 +173,9 @@ whenInstalled('restore.sh', () => {
     expect(await backup(asOwner(store), file)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  /** Creates a database with the privileges of the store's roles. */
-  async function prepared(): Promise<string> {
-    const database = await server.createDatabase();
-    await server.ask(database, ROLES);
-    return database;
-  }
-
   /** Creates one, and restores the store into it. */
   async function restoredStore(): Promise<string> {
-    const database = await prepared();
+    const database = await prepared(server);
     expect(await restore(asOwner(database), file)).toMatchObject({ code: 0, stderr: '' });
     return database;
   }
@@ -192,10 +186,10 @@ whenInstalled('restore.sh', () => {
   }
 
   const asOwner = (database: string) => server.urlOf(database, 'store_owner');
-  const askAs = (role: string, database: string, statement: string) => ask(server.urlOf(database, role), statement);
+  const askAs = (role: string, database: string, statement: string) => tell(server.urlOf(database, role), statement);
 
   it('restores as a role that only owns the tables, in a superuser’s database and schema', async () => {
-    const database = await prepared();
+    const database = await prepared(server);
     await server.ask(database, 'ALTER SCHEMA public OWNER TO postgres');
     expect(await restore(asOwner(database), file)).toMatchObject({ code: 0, stderr: '' });
     expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
@@ -263,7 +257,7 @@ whenInstalled('restore.sh', () => {
     const damaged = join(folder.path, 'damaged.dump');
     expect(await backup(asOwner(store), damaged)).toMatchObject({ code: 0 });
     await appendFile(damaged, ' ');
-    const database = await prepared();
+    const database = await prepared(server);
     expect(await restore(asOwner(database), damaged)).toMatchObject({
       code: 1,
       stderr: `restore.sh: ${damaged} is not what backup.sh has written: its SHA-256 differs\n`,
@@ -273,17 +267,14 @@ whenInstalled('restore.sh', () => {
 });
 
 describe('roles.sql', () => {
-  const ALL = 'store_owner, store_serving, store_a, store_b, store_admin';
-  let database: TestDatabase;
+  let database: Awaited<ReturnType<typeof openAnotherPostgres>>;
 
+  // The roles of a server belong to all of its databases.
   beforeEach(async () => {
-    database = await createDatabase(EMPTY);
+    database = await openAnotherPostgres('store');
   });
 
-  afterEach(async () => {
-    await database.drop();
-    await ask(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE IF EXISTS ${ALL}`);
-  });
+  afterEach(() => database.close());
 
   it('gives the services a role that can do every operation and change no table', async () => {
     await runAsAdministrator();
@@ -323,8 +314,8 @@ describe('roles.sql', () => {
   async function runAsAdministrator(): Promise<void> {
     const create = 'CREATE ROLE store_admin LOGIN CREATEROLE';
     await ask(database.url, `${create}; ALTER DATABASE ${nameOf(database)} OWNER TO store_admin`);
-    await ask(as('store_admin'), ROLES);
-    await ask(as('store_admin'), 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN; ALTER ROLE store_b LOGIN');
+    await tell(as('store_admin'), ROLES);
+    await tell(as('store_admin'), 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN; ALTER ROLE store_b LOGIN');
   }
 
   function as(role: string): string {
@@ -392,7 +383,7 @@ describe('roles.sql', () => {
       'SET ROLE store_owner',
     ];
     for (const statement of statements) {
-      await expect(ask(as('store_a'), statement)).rejects.toThrow(/permission denied|must be owner/);
+      await expect(tell(as('store_a'), statement)).rejects.toThrow(/permission denied|must be owner/);
     }
   }
 });
@@ -410,9 +401,35 @@ async function expectNothingOf(file: string): Promise<void> {
 
 /** Restores the backup into a new database of the empty server and returns its name. */
 async function restored(file: string): Promise<string> {
-  const database = await emptyServer.createDatabase();
-  expect(await restore(emptyServer.urlOf(database), file)).toMatchObject({ code: 0, stderr: '' });
+  const database = await prepared(emptyServer);
+  expect(await restore(emptyServer.urlOf(database, OWNER), file)).toMatchObject({ code: 0, stderr: '' });
   return database;
+}
+
+/** Creates a database with the store's roles and their privileges. */
+async function prepared(postgres: WholePostgres): Promise<string> {
+  const database = await postgres.createDatabase();
+  await postgres.ask(database, `${ROLES}; ALTER ROLE ${OWNER} LOGIN; ALTER ROLE ${SERVICES} LOGIN`);
+  return database;
+}
+
+/** Creates one with the store's tables. */
+async function migrated(): Promise<string> {
+  const database = await prepared(server);
+  const url = server.urlOf(database, OWNER);
+  expect(await run(MIGRATE, [], { DATABASE_URL: url })).toMatchObject({ code: 0, stderr: '' });
+  return database;
+}
+
+/** Runs a statement as the role of the URL. */
+async function tell(url: string, statement: string): Promise<readonly unknown[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 async function startApiOn(postgres: WholePostgres, template: string): Promise<TestApi> {

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   ask,
+  connectTo,
   createDatabase,
   type Environment,
+  expectDatabaseErrors,
   KEYS,
   redisServerFor,
   run,
@@ -17,6 +19,9 @@ import {
 import { addPets, countOf, expectBoundedAnswers, isLate, issueKeys, startService, tell } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
+
+// A process that is stopped within a transaction holds the key of a request.
+expectDatabaseErrors('55P03');
 
 /** Kills of the API with each database. More kills take longer and prove more. */
 const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 1);
@@ -54,9 +59,8 @@ async function embedded(): Promise<Store & { readonly folder: string }> {
 
 /** Closed before the service, which stops its own database after its last user. */
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
+  const client = await connectTo(url);
   client.on('error', () => undefined);
-  await client.connect();
   cleanUps.push(() => client.end());
   return client;
 }

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountId, instant, later, type Message, MINUTE, newMessageId } from '@adoption-store/domain';
+import { type AccountId, instant, later, type Message, MINUTE, newMessageId, PLANS } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import {
+  ACCOUNTS,
   ask,
   createDatabase,
   MESSAGES,
@@ -120,7 +121,7 @@ describe('messages', () => {
   let accountId: AccountId;
   beforeAll(async () => {
     store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-    const account = { email: 'writer@example.com', plan: { name: 'free' as const }, scopes: undefined };
+    const account = { email: 'writer@example.com', plan: PLANS.free, scopes: undefined };
     accountId = (await store.ports.accounts.open({ ...account, createdAt: NOVEMBER })).id;
   });
   afterAll(() => store.close());
@@ -166,4 +167,16 @@ describe('messages', () => {
     expect(await Promise.all(all.map(statusOf))).toEqual(['failed', 'queued', 'queued']);
     expect(await retry('2026-11-01T00:00:00Z')).toMatchObject({ code: 0, stdout: '0 messages are queued again\n' });
   });
+});
+
+it('the portal tells the commands whether addresses are proven here: their shell knows only the database', async () => {
+  await signUp('plan@example.com');
+  const plan = () => run(ACCOUNTS, ['plan', 'plan@example.com', 'business'], { DATABASE_URL: database.url });
+  expect(await plan()).toMatchObject({ code: 1, stderr: expect.stringContaining('is unproven') });
+  await portal.process.stop();
+  portal = await runPortal(database.url, { SMTP_URL: '' });
+  expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('is on the plan business') });
+  await portal.process.stop();
+  portal = await runPortal(database.url, { SMTP_URL: sink.url });
+  expect(await plan()).toMatchObject({ code: 1 });
 });

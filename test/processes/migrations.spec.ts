@@ -1,9 +1,20 @@
-import { createDatabase, MIGRATE, Running, type TestDatabase, until } from '@adoption-store/test-support';
+import {
+  connectTo,
+  createDatabase,
+  expectDatabaseErrors,
+  MIGRATE,
+  Running,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
 import { migrationsOf, revertToVersionBefore } from '../support/pending-migrations.js';
+
+// Tables that the version before doesn't have, and a migration that gives up a lock and tries again.
+expectDatabaseErrors('42P01', '55P03');
 
 const ACCOUNTS = 20_000;
 
@@ -13,8 +24,7 @@ let client: pg.Client;
 
 beforeAll(async () => {
   database = await createDatabase();
-  client = new pg.Client(database.url);
-  await client.connect();
+  client = await connectTo(database.url);
   await client.query(`INSERT INTO accounts (email, plan, created_at)
     SELECT 'account-' || n || '@example.com', 'free', now() FROM generate_series(1, ${ACCOUNTS}) AS n`);
   // Without foreign keys, because the accounts have no keys.
@@ -40,7 +50,7 @@ it('the migrations since the version before fail no request, and none waits for 
     const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 3, writers: 3 }));
     const goesOn = () => Promise.all(loads.map((load) => load.answered(100)));
     await goesOn();
-    const migrating = new Running(MIGRATE, [], { DATABASE_URL: database.url });
+    const migrating = new Running(MIGRATE, [], { DATABASE_URL: database.ownerUrl });
     await until(() => migrating.child.exitCode !== null);
     const { stderr, ...finished } = await migrating.finished();
     expect(finished).toEqual({ code: 0, stdout: 'The schema is up to date.\n' });

@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import {
+  connectTo,
   createDatabase,
   freePort,
   type Running,
@@ -24,6 +25,11 @@ import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Pages of other origins can read the proxy's own answers, as the API's. */
+const READABLE = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Retry-After, X-Request-Id',
+};
 const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unavailable', status: 503 };
 const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
 
@@ -88,7 +94,7 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
       const response = await request(line, `X-Request-Id: ${id}\r\n${headers}`);
       expect(response).toMatchObject({
         status,
-        headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id },
+        headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, ...READABLE },
       });
       expect(JSON.parse(response.body)).toEqual(error);
       expect(await proxy.lineOf(id)).toMatchObject({
@@ -145,6 +151,8 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
     for (const id of ['', 'a b', 'a"b', 'x'.repeat(65), 'a\r\nX-Request-Id: b']) {
       const { headers } = await request('GET /', `X-Request-Id: ${id}\r\n`);
       expect(headers['x-request-id']).toMatch(ID);
+      // Whether a page may read what a server has answered is the server's to say.
+      expect(headers['access-control-allow-origin']).toBeUndefined();
       expect(await proxy.lineOf(headers['x-request-id'] ?? '')).toMatchObject({ status: 200 });
     }
   });
@@ -203,8 +211,7 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
     file = join(folder.path, 'store.pem');
     writeFileSync(file, first.pem);
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     const started = await Promise.all(
       [1, 2].map(() => startService({ DATABASE_URL: database.url, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })),
     );

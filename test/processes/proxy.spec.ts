@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { MIGRATION_LOCK } from '@adoption-store/infrastructure/testing';
-import { API, createDatabase, freePort, Running, type TestDatabase, until } from '@adoption-store/test-support';
+import {
+  API,
+  connectTo,
+  createDatabase,
+  freePort,
+  Running,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { addPets, expectNoFailure, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
@@ -42,8 +50,7 @@ function connectionsTo(port: number): number {
 (HAPROXY === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
   beforeAll(async () => {
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     ports.push(await freePort(), await freePort());
     await Promise.all([startInstance(0), startInstance(1)]);
     keys = await issueKeys({ DATABASE_URL: database.url }, client);

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   API,
+  connectTo,
   createDatabase,
   DatabaseGate,
   type Environment,
@@ -29,8 +30,7 @@ beforeAll(async () => {
   const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
   const { stdout } = await run(KEYS, ['create', '--email', 'a@example.com', ...plan], { DATABASE_URL: database.url });
   key = stdout.trim();
-  client = new pg.Client(database.url);
-  await client.connect();
+  client = await connectTo(database.url);
 });
 
 afterEach(async () => {

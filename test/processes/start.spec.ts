@@ -46,7 +46,7 @@ it('npm start runs API, worker and portal, which answer the README’s first cal
   const portal = /Portal {3}(\S+)/.exec(launcher.stderr)?.[1] ?? '';
   expect((await fetch(portal)).status).toBe(200);
   const [printed, promised] = firstCall(originOf(launcher.stderr));
-  expect(promised).toHaveLength(2);
+  expect(promised).toHaveLength(3);
   expect(printed).toEqual(promised);
   const log = launcher.stdout.trim().split('\n');
   expect(log.filter((line) => !line.startsWith('{"level":'))).toEqual([]);

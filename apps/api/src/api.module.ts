@@ -1,5 +1,5 @@
 import { MINUTE } from '@adoption-store/domain';
-import { UseCasesModule } from '@adoption-store/web';
+import { injectedUseCases, UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
@@ -18,9 +18,14 @@ import { AnimalsController } from './animals/animals.controller.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
-import { type ApiApplication, USE_CASES } from './use-cases.js';
+import { type ApiApplication, OWN_USE_CASES } from './use-cases.js';
 
 const CONTROLLERS = [AnimalsController, CategoriesController, OrdersController, MessagesController, LimitsController];
+/** In their order. */
+const GUARDS = [BearerAuthGuard, PlanThrottlerGuard, ScopesGuard];
+
+/** What the API serves. No other use case is constructed. */
+export const USE_CASES = [...OWN_USE_CASES, ...injectedUseCases([...CONTROLLERS, ...GUARDS, Idempotency])];
 
 /** Every operation of the API, for the description and the metrics. */
 export const OPERATIONS = operationsOf(CONTROLLERS);
@@ -39,17 +44,14 @@ export class ApiModule {
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
-      imports: [UseCasesModule.of(application, USE_CASES), ThrottlerModule.forRoot({ throttlers })],
+      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
       controllers: [...CONTROLLERS, UnknownRoutesController],
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: AddressLimits, useValue: limits },
         Idempotency,
-        // The order matters.
-        { provide: APP_GUARD, useClass: BearerAuthGuard },
-        { provide: APP_GUARD, useClass: PlanThrottlerGuard },
-        { provide: APP_GUARD, useClass: ScopesGuard },
+        ...GUARDS.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

@@ -10,6 +10,7 @@ import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/
 import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/api-context.js';
+import { Cors, type CorsOrigins, readableBy } from './http/cors.js';
 import { servePublicly } from './http/public-route.js';
 import { routeEveryMethod } from './http/framing.js';
 import { requestId } from './http/request-id.js';
@@ -45,6 +46,8 @@ export interface ApiOptions {
   readonly tracing?: Tracing | undefined;
   /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
+  /** The origins whose pages may call the API. Default: all. */
+  readonly corsOrigins?: CorsOrigins | undefined;
   /** Adds plugins, hooks and interceptors before the routes are registered. */
   readonly configure?: ((api: NestFastifyApplication) => void) | undefined;
 }
@@ -52,6 +55,7 @@ export interface ApiOptions {
 /** The API, ready to listen. serve-api.ts and the tests use it. */
 export async function createApi({
   trustProxy,
+  corsOrigins = '*',
   configure,
   application,
   clock,
@@ -70,7 +74,8 @@ export async function createApi({
     ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
     ...(metrics === undefined ? [] : [metrics]),
   ];
-  const refusals = new SocketRefusals(routes, limits, observers);
+  const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, limits);
+  const refusals = new SocketRefusals(routes, limits, observers, cors === undefined ? {} : readableBy());
   const adapter = new FastifyAdapter({
     rewriteUrl: routableUrl,
     // Each operation validates its parameters itself, and the length of the URL is limited.
@@ -87,11 +92,11 @@ export async function createApi({
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
   if (tracing) traceRequests(fastify, tracing);
-  addRequestHooks(fastify, { refusals, recordRequest: application.recordRequest, observers, ending });
+  const logger = log?.logger ?? fastify.log;
+  addRequestHooks(fastify, { cors, refusals, recordRequest: application.recordRequest, observers, logger, ending });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());
   });
-  const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
     ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, limits }),
     adapter,

@@ -1,16 +1,12 @@
 import type { Application } from '@adoption-store/domain';
 
-/** What the API serves. No other use case is constructed. */
-export const USE_CASES = (
+/** What the API calls at its start and around each request. The handlers and guards take other use cases by their classes. */
+export const OWN_USE_CASES = (
   [
     ['openAccount', 'issueKey', 'revokeKey', 'authenticate'],
-    ['addAnimal', 'getAnimal', 'listAnimals', 'changeAnimal', 'withdrawAnimal'],
-    ['addCategory', 'getCategory', 'listCategories', 'nameCategory', 'removeCategory'],
-    ['answerOnce'],
+    ['addAnimal', 'listAnimals', 'listCategories', 'nameCategory'],
     ['meterRequest', 'recordRequest'],
-    ['queueMessage', 'getMessage'],
-    ['placeOrder', 'completeOrder', 'cancelOrder', 'getOrder', 'listOrders'],
   ] as const
 ).flat();
 
-export type ApiApplication = Application<(typeof USE_CASES)[number]>;
+export type ApiApplication = Application<(typeof OWN_USE_CASES)[number]>;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { commandSettings, ConfigError, EXIT_CONFIG, loadEnvFile, readSettings } from '@adoption-store/config';
+import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
 import {
   type Account,
   createApplication,
@@ -31,7 +31,7 @@ export type Command = (application: CliApplication, surroundings: Surroundings) 
 
 export interface Surroundings {
   readonly now: () => Instant;
-  /** An account's e-mail address, followed by "(unproven)" if addresses can be proven and this one is not. */
+  /** An account's e-mail address, followed by "(unproven)" if addresses are proven here and this one is not. */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;
 }
@@ -72,30 +72,30 @@ function commandOf(commands: Program['commands'], [name, ...rest]: readonly stri
 }
 
 async function run(command: Command, environment: NodeJS.ProcessEnv, streams: Streams): Promise<void> {
-  const settings = readSettings(commandSettings, environment);
+  const settings = readSettings(storeSettings, environment);
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
   // Loaded here, because it takes most of a command's time, and wrong usage needs none of it.
   const { openDatabase } = await import('@adoption-store/embedded-postgres');
   const { openInfrastructure } = await import('@adoption-store/infrastructure');
   const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { ports, close } = await openInfrastructure({
+  const { ports, deployment, close } = await openInfrastructure({
     ...database,
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: 2,
     categories: settings.CATEGORIES,
   });
   try {
-    const options = {
-      keyEnvironment: settings.KEY_ENVIRONMENT,
-      provesAddresses: settings.SMTP_URL !== undefined,
-    };
-    const application = createApplication(ports, options, USE_CASES);
+    const provesAddresses = await deployment.provesAddresses();
+    const application = createApplication(
+      ports,
+      { keyEnvironment: settings.KEY_ENVIRONMENT, provesAddresses },
+      USE_CASES,
+    );
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {
         now: () => ports.clock.now(),
-        nameOf: (account) =>
-          settings.SMTP_URL === undefined || isProven(account) ? account.email : `${account.email} (unproven)`,
+        nameOf: (account) => (!provesAddresses || isProven(account) ? account.email : `${account.email} (unproven)`),
         streams,
       }),
       application,

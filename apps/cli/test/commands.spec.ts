@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Application, createApplication, DomainError } from '@adoption-store/domain';
-import { openInfrastructure } from '@adoption-store/infrastructure';
+import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
 import { animalCommands } from '../src/animals/animal-commands.js';
@@ -14,17 +14,16 @@ import { call, failing, inShell } from './support/commands.js';
 const DAY = 24 * 60 * 60 * 1_000;
 
 /** A service on the same database, which the commands change behind its back. */
-interface Service {
+interface Service extends Pick<Infrastructure, 'deployment' | 'close'> {
   readonly application: Application;
-  readonly close: () => Promise<void>;
 }
 
 let database: TestDatabase;
 let service: Service;
 beforeAll(async () => {
   database = await createDatabase();
-  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-  service = { application: createApplication(ports), close };
+  const { ports, ...store } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+  service = { application: createApplication(ports), ...store };
 });
 afterAll(async () => {
   await service.close();
@@ -253,8 +252,13 @@ describe('accounts', () => {
 
 describe('an account whose address is unproven', () => {
   const email = 'stranger@example.com';
-  const withMail = (program: Program, ...args: readonly string[]) =>
-    call(program, args, { DATABASE_URL: database.url, SMTP_URL: 'smtp://127.0.0.1:1' });
+  // A command knows nothing of mail but what the portal has stored.
+  const withMail = async (program: Program, ...args: readonly string[]) => {
+    await service.deployment.setProvesAddresses(true);
+    const finished = await on(program)(args);
+    await service.deployment.setProvesAddresses(false);
+    return finished;
+  };
   beforeAll(() =>
     query(`INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
            VALUES ('${email}', 'free', now(), 'hash', 1)`),
@@ -263,7 +267,7 @@ describe('an account whose address is unproven', () => {
   it.each([
     ['accounts plan', accountCommands, ['plan', email, 'pro']],
     ['keys create', keyCommands, ['create', '--email', email]],
-  ])('is refused by %s where there is SMTP, unless --unproven is given', async (_what, program, args) => {
+  ])('is refused by %s where the portal proves addresses, unless --unproven is given', async (_what, program, args) => {
     const refused = await withMail(program, ...args);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^the address of the account of stranger@example\.com is unproven: .*--unproven/);
@@ -271,7 +275,7 @@ describe('an account whose address is unproven', () => {
     expect(await withMail(program, ...args, '--unproven')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('is shown as unproven in every list with SMTP, and like any other without', async () => {
+  it('is shown as unproven in every list where the portal proves addresses, and else like any other', async () => {
     const row = /^\d+ +stranger@example\.com \(unproven\) +pro/m;
     expect((await withMail(accountCommands, 'list')).stdout).toMatch(row);
     expect((await withMail(keyCommands, 'list', '--email', email)).stdout).toMatch(row);
@@ -356,7 +360,7 @@ describe('text of strangers', () => {
     await query(`UPDATE accounts SET email = '\u001b]0;x\u202e@example.com' WHERE email = 'hostile@example.com'`);
     const file = `name,categoryId,"${HOSTILE}\n2 animals added"\nRex,1,x\n`;
     const animals = (args: readonly string[], text = '') =>
-      on(animalCommands)(args, { stdin: Readable.from([Buffer.from(text)]) });
+      call(animalCommands, args, { DATABASE_URL: database.ownerUrl }, { stdin: Readable.from([Buffer.from(text)]) });
     const printed = [
       await keys('list'),
       await accounts('list'),

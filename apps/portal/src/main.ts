@@ -14,7 +14,7 @@ import { logDependencies, openLog, type PageServer, servePages } from '@adoption
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
-import { USE_CASES } from './use-cases.js';
+import { USE_CASES } from './portal.module.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
@@ -25,7 +25,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   const onEvent = (message: string) => {
     log.logger.warn(message);
   };
-  const { ports, isReady, secret, read, close } = await openInfrastructure({
+  const { ports, isReady, secret, deployment, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -55,6 +55,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       accountMailPages: accountMailPages(settings),
       signupScopes: settings.SIGNUP_SCOPES,
     };
+    await deployment.setProvesAddresses(options.accountMailPages !== undefined);
     const portal = await createPortal({
       application: createApplication(ports, options, USE_CASES),
       clock: ports.clock,

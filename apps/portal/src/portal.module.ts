@@ -1,5 +1,5 @@
 import type { Clock } from '@adoption-store/domain';
-import { UseCasesModule } from '@adoption-store/web';
+import { injectedUseCases, UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountController } from './accounts/account.controller.js';
@@ -21,7 +21,22 @@ import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { SignInController } from './sessions/sign-in.controller.js';
 import { SignInNeededFilter } from './sessions/sign-in-needed.filter.js';
-import { type PortalApplication, USE_CASES } from './use-cases.js';
+import { OWN_USE_CASES, type PortalApplication } from './use-cases.js';
+
+const CONTROLLERS = [
+  SignInController,
+  VisitorsController,
+  AccountController,
+  KeysController,
+  UsageController,
+  AnimalsController,
+  CategoriesController,
+  OrdersController,
+  MessagesController,
+];
+
+/** What the portal serves. No other use case is constructed. */
+export const USE_CASES = [...OWN_USE_CASES, ...injectedUseCases([...CONTROLLERS, Attempts])];
 
 interface PortalParts {
   readonly application: PortalApplication;
@@ -36,18 +51,8 @@ export class PortalModule {
   static of({ application, clock, sessions, devices, tasks }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
-      imports: [UseCasesModule.of(application, USE_CASES)],
-      controllers: [
-        SignInController,
-        VisitorsController,
-        AccountController,
-        KeysController,
-        UsageController,
-        AnimalsController,
-        CategoriesController,
-        OrdersController,
-        MessagesController,
-      ],
+      imports: [UseCasesModule.of(application)],
+      controllers: CONTROLLERS,
       providers: [
         { provide: CLOCK, useValue: clock },
         { provide: Sessions, useValue: sessions },

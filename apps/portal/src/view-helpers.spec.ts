@@ -33,7 +33,7 @@ describe('the pages’ helpers', () => {
     expect(viewHelpers.plansBeside(plan('enterprise', limits)).at(-1)).toEqual({
       name: 'enterprise',
       isOwn: true,
-      limits,
+      limits: { name: 'enterprise', ...limits },
     });
   });
 });

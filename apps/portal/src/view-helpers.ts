@@ -5,7 +5,6 @@ import {
   type Instant,
   isProven,
   keyState,
-  limitsOf,
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
   MINUTE,
@@ -14,7 +13,7 @@ import {
   PET_STATUSES,
   type Plan,
   PLAN_NAMES,
-  plan,
+  PLANS,
   type QuotaWindow,
   remainingIn,
   SCOPE_MEANINGS,
@@ -37,7 +36,6 @@ const NUMBER = new Intl.NumberFormat('en-GB');
 
 /** The `it.helpers` of every template. `<%~ %>` does not escape, so helpers that return HTML must escape their values. */
 export const viewHelpers = {
-  limitsOf,
   isProven,
   keyState,
   remainingIn,
@@ -106,7 +104,7 @@ export const viewHelpers = {
     PLAN_NAMES.map((name) => ({
       name,
       isOwn: name === own.name,
-      limits: name === own.name ? limitsOf(own) : name === 'enterprise' ? undefined : limitsOf(plan(name)),
+      limits: name === own.name ? own : name === 'enterprise' ? undefined : PLANS[name],
     })),
 };
 

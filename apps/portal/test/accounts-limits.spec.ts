@@ -201,6 +201,22 @@ describe('a key', () => {
     expect(await keysOf(visitor.email)).toHaveLength(1);
   });
 
+  it('is made by the same form sent again, if it could not be made before', async () => {
+    const visitor = await portal.signedUp();
+    const { accountId } = await portal.application.authenticate.execute(await visitor.issueKey());
+    for (let made = 1; made < 25; made += 1) await portal.application.issueKey.execute({ accountId });
+    const [rotated, ...others] = await keysOf(visitor.email);
+    for (const path of ['/keys', `/keys/${rotated?.id}/rotate`]) {
+      await visitor.get('/keys');
+      const form = { ...ALL, overlap: '1', _csrf: visitor.token };
+      const refused = await visitor.post(path, form);
+      expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('which is the most')]);
+      await portal.application.revokeKey.execute({ id: others.pop()?.id ?? 0n });
+      expect(keyIn(await visitor.post(path, form))).not.toBe('');
+      expect((await visitor.post(path, form)).headers.get('location')).toBe('/keys');
+    }
+  });
+
   it('of another account is not found', async () => {
     const [owner, other] = [await portal.signedUp(), await portal.signedUp()];
     const text = await owner.issueKey();

@@ -36,7 +36,7 @@ describe('the page of categories', () => {
 
   const named = newCategoryId();
   it.each([
-    ['a blank name', { name: ' ', number: '' }, 'Must not be empty or only white space.'],
+    ['a blank name', { name: ' ', number: '' }, 'Must have at least one visible character.'],
     ['a name that is taken', { name: `SEALS ${named}`, number: '' }, `Another category has the name &quot;SEALS`],
     ['a word as its number', { name: 'Cats', number: 'one' }, 'Must be a whole number from -9223372036854775808 to 9'],
     ['a number that has a name', { name: 'Cats', number: `${named}` }, 'Already named “Seals'],

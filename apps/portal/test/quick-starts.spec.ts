@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as read } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { type Finished, folderOf, until } from '@adoption-store/test-support';
 import { readQuickStarts } from '@adoption-store/web';
@@ -21,8 +22,6 @@ interface Way {
 
 /** Each program is read from standard input; a module from there resolves the workspace's packages. */
 const WAYS: readonly Way[] = [
-  { id: 'curl', program: 'sh', args: [], debianPackage: 'dash', luna: /"name":"Luna"/g },
-  { id: 'curl', program: 'bash', args: [], debianPackage: 'bash', luna: /"name":"Luna"/g },
   { id: 'python', program: 'python3', args: ['-'], debianPackage: 'python3', luna: /'name': 'Luna'/g },
   { id: 'typescript', program: 'node', args: ['--input-type=module'], debianPackage: 'nodejs', luna: /name: 'Luna'/g },
 ];
@@ -42,27 +41,70 @@ it.each(readQuickStarts())(
       const { text: page } = await portal.visitor().get(path);
       expect(shownOn(page, start.id)).toBe(start.text);
       expect(page).toContain(`export API_URL=&#39;${API}/v1&#39;`);
-      expect(page).toContain(`<code>${start.command}</code>`);
+      if (start.command !== undefined) expect(page).toContain(`<code>${start.command}</code>`);
     }
   },
 );
 
+async function runText(
+  text: string,
+  program: string,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<Finished> {
+  const child = spawn(program, args, { cwd: __dirname, env: { PATH: process.env['PATH'], ...settings } });
+  child.stdin.end(text);
+  const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, stdout, stderr };
+}
+
+const settingsOf = (key: string) => ({ API_URL: `${API}/v1`, API_KEY: key });
+
+describe.each(['sh', 'bash'])('the lines for curl, in %s,', (shell) => {
+  const folders = [
+    folderOf('quick starts', shell === 'sh' ? 'dash' : shell, shell),
+    folderOf('quick starts', 'curl', 'curl'),
+  ];
+  const test = folders.includes(undefined) ? it.skip : it;
+  const run = (lines: string, key: string) => runText(lines, join(folders[0] ?? '', shell), [], settingsOf(key));
+
+  test('are three: list, add, and find by the id that the second has printed', async () => {
+    const { text: page } = await portal.visitor().get('/');
+    const lines = shownOn(page, 'curl')
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('#'));
+    expect(lines).toEqual(lines.map(() => expect.stringMatching(/^curl /)));
+    const [list = '', add = '', find = '', ...more] = lines;
+    expect(more).toEqual([]);
+    const key = await (await portal.signedUp()).issueKey();
+    expect((await run(list, key)).stdout).toMatch(new RegExp(`"id":${ID},.*"categoryId":${CATEGORY}`));
+    const { stdout: added } = await run(add, key);
+    const [, id = ''] = /"id":(\d+),"name":"Luna"/.exec(added) ?? [];
+    expect((await run(find.replace('id=1', `id=${id}`), key)).stdout).toBe(`[${added.trim()}]\n`);
+    for (const line of lines) expect((await run(line, 'aas_live_wrong')).stdout).toContain('"code":"invalid_api_key"');
+  });
+
+  test('in clients.md find an animal beyond 2^53', async () => {
+    const document = readFileSync(join(__dirname, '../../api/clients.md'), 'utf8');
+    const { code, stdout } = await run(
+      /```sh\n(.+?)```/s.exec(document)?.[1] ?? '',
+      await (await portal.signedUp()).issueKey(),
+    );
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\[\{"id":\d{16},"name":"Luna"/)]);
+    expect(BigInt(/\d{16}/.exec(stdout)?.[0] ?? 0)).toBeGreaterThan(BigInt(ID));
+  });
+});
+
 describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, debianPackage, luna }) => {
-  const folder = [folderOf('quick starts', debianPackage, program)].concat(
-    id === 'curl' ? [folderOf('quick starts', 'curl', 'curl')] : [],
-  );
-  const test = folder.includes(undefined) ? it.skip : it;
+  const folder = folderOf('quick starts', debianPackage, program);
+  const test = folder === undefined ? it.skip : it;
 
   async function runIt(settings: Readonly<Record<string, string>>): Promise<Finished> {
-    const path = program === 'node' ? process.execPath : join(folder[0] ?? '', program);
     const { text: page } = await portal.visitor().get('/');
-    const child = spawn(path, args, { cwd: __dirname, env: { PATH: process.env['PATH'], ...settings } });
-    child.stdin.end(shownOn(page, id));
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    return { code: child.exitCode, stdout, stderr };
+    const path = program === 'node' ? process.execPath : join(folder ?? '', program);
+    return runText(shownOn(page, id), path, args, settings);
   }
-
-  const settings = (key: string) => ({ API_URL: `${API}/v1`, API_KEY: key });
 
   /** It stops at the failure, and says why in a few lines. */
   async function expectFailure(given: Readonly<Record<string, string>>, words: readonly RegExp[]): Promise<string> {
@@ -76,7 +118,7 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
 
   test('lists animals, adds one and finds it, exact beyond 2^53, without a deprecated call', async () => {
     const visitor = await portal.signedUp();
-    const { code, stdout, stderr } = await runIt(settings(await visitor.issueKey()));
+    const { code, stdout, stderr } = await runIt(settingsOf(await visitor.issueKey()));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const number of [ID, CATEGORY]) expect(stdout).toContain(number);
     // Added, and found.
@@ -94,13 +136,13 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
 
   test('names code, message and request id of a wrong key', async () => {
     const words = [/invalid_api_key/, /API key/i, /^request id: [\w-]{36}$/m];
-    expect(await expectFailure(settings('aas_live_wrong'), words)).toBe('');
+    expect(await expectFailure(settingsOf('aas_live_wrong'), words)).toBe('');
   });
 
   test('names code, message and request id of a 429', async () => {
     await call('/v1/pets', SMALL_KEY);
     const words = [/daily_quota_exceeded/, /too many requests today/, /^request id: [\w-]{36}$/m];
-    await expectFailure(settings(SMALL_KEY), words);
+    await expectFailure(settingsOf(SMALL_KEY), words);
   });
 
   test.each([
@@ -116,7 +158,7 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
   });
 
   test.each(['aas_live_secret\n', 'aas_live_secret\r', 'aas_live_secret…'])('never shows a key: %j', async (key) => {
-    const { code, stdout, stderr } = await runIt(settings(key));
+    const { code, stdout, stderr } = await runIt(settingsOf(key));
     expect(code).toBeGreaterThan(0);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toMatch(/secret|Traceback/);

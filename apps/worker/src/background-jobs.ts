@@ -19,7 +19,6 @@ export interface Job {
 export class BackgroundJobs {
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>[] = [];
-  private readonly cleanups: (() => Promise<void>)[] = [];
   private readonly failing = new Set<string>();
 
   constructor(
@@ -40,15 +39,15 @@ export class BackgroundJobs {
     this.running.push(this.repeat(job));
   }
 
-  /** Calls `cleanup` when the jobs are stopped, and waits for it. */
-  onStop(cleanup: () => Promise<void>): void {
-    this.cleanups.push(cleanup);
+  /** Calls `cleanup` when the jobs are stopped. */
+  onStop(cleanup: () => void): void {
+    this.stopping.signal.addEventListener('abort', cleanup);
   }
 
   /** Stops all jobs and waits for them. Each finishes its current work and starts no more. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await Promise.all([...this.running, ...this.cleanups.map((cleanup) => cleanup())]);
+    await Promise.all(this.running);
   }
 
   private async repeat({ name, work, rest }: Job): Promise<void> {

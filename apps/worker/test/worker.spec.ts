@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  connectTo,
   createDatabase,
   type Environment,
+  expectDatabaseErrors,
   ProcessClock,
   Running,
   SmtpSink,
@@ -10,7 +12,10 @@ import {
   until,
   WORKER,
 } from '@adoption-store/test-support';
-import pg from 'pg';
+import type pg from 'pg';
+
+// A purge of a table that a test has renamed.
+expectDatabaseErrors('42P01');
 
 const HOUR = 3_600_000;
 /** The default of DELIVERY_CONCURRENCY. */
@@ -26,8 +31,7 @@ const running: Running[] = [];
 beforeAll(async () => {
   folder = await temporaryFolder();
   database = await createDatabase();
-  client = new pg.Client(database.url);
-  await client.connect();
+  client = await connectTo(database.url);
   await client.query(`INSERT INTO accounts (email, plan, created_at) VALUES ('visitor@example.com', 'free', now())`);
 });
 afterAll(async () => {
@@ -72,7 +76,6 @@ async function queue(count: number, text = 'message'): Promise<readonly string[]
      FROM generate_series(1, $2) RETURNING id`,
     [text, count],
   );
-  await client.query('NOTIFY message_queued');
   return rows.map(({ id }) => id);
 }
 

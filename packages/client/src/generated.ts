@@ -314,7 +314,7 @@ export interface components {
              */
             id: bigint;
             /**
-             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
+             * @description The animal's name. It is stored exactly as sent, and has at least one visible character.
              * @example Luna
              */
             name: string;
@@ -339,7 +339,7 @@ export interface components {
          */
         NewPet: {
             /**
-             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
+             * @description The animal's name. It is stored exactly as sent, and has at least one visible character.
              * @example Luna
              */
             name: string;
@@ -360,7 +360,7 @@ export interface components {
          */
         PetPatch: {
             /**
-             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
+             * @description The animal's name. It is stored exactly as sent, and has at least one visible character.
              * @example Luna
              */
             name?: string;
@@ -393,7 +393,7 @@ export interface components {
              */
             id: bigint;
             /**
-             * @description The category's name. It is stored exactly as sent, and must not be only white space. No two categories have the same name, without regard to case.
+             * @description The category's name. It is stored exactly as sent, and has at least one visible character. No two categories have the same name, compared in NFC and without regard to case.
              * @example Cats
              */
             name: string;
@@ -406,7 +406,7 @@ export interface components {
          */
         NewCategory: {
             /**
-             * @description The category's name. It is stored exactly as sent, and must not be only white space. No two categories have the same name, without regard to case.
+             * @description The category's name. It is stored exactly as sent, and has at least one visible character. No two categories have the same name, compared in NFC and without regard to case.
              * @example Cats
              */
             name: string;

@@ -27,7 +27,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#fetch = fetch;
   }
 
-  /** The same list, beginning with this page: the `next` of another page, or the `page` of an error. */
+  /** The same list from this page on. `page` is the `next` of another page, or the `page` of an error. */
   from(page: string): Pages<Item> {
     return new Pages(this.#own(page), this.#fetch);
   }

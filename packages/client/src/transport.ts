@@ -60,7 +60,7 @@ export class Transport {
     return new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
   }
 
-  /** @throws ApiError for every failure but an invalid argument, which is a TypeError or RangeError. */
+  /** @throws ApiError for every failure. Only an invalid argument is a TypeError or RangeError. */
   async send(sending: Sending): Promise<Answer<unknown>> {
     const request = requestOf(sending);
     const longest = timeout(sending.timeout) ?? this.#options.timeout;

@@ -79,6 +79,21 @@ describe('settings', () => {
       ['10.0.0.0/33', 'loopback', '10.0.0', '1.2.3.4/8/8', ','],
     ],
     ['ADDRESS_LIMIT', ['1'], ['0', '-1']],
+    [
+      'CORS_ORIGINS',
+      ['*', 'none', 'https://shop.example.com', 'https://a.example, http://localhost:5173/'],
+      [
+        'any',
+        'a.example',
+        'ftp://a',
+        'https://a/b',
+        'https://a?',
+        'https://u@a',
+        'https://*.a',
+        'https://a,',
+        '*,https://a',
+      ],
+    ],
     ['BAN_REFUSALS', ['1'], ['0']],
     ['BAN_SECONDS', ['1', '3600'], ['0', '86401']],
     ['BAN_SECONDS_MAX', ['86400'], ['0', '86401']],
@@ -179,6 +194,15 @@ describe('settings', () => {
     expect(read('redis://h')).toEqual(['redis://h']);
     const password = 'rediss://store:p%40%2C@';
     expect(read(`${password}h:1,i:2`)).toEqual(['h:1', 'i:2'].map((each) => password + each));
+  });
+
+  it('read origins as browsers send them', () => {
+    const read = (CORS_ORIGINS: string) => readSettings(apiSettings, { CORS_ORIGINS }).CORS_ORIGINS;
+    expect(read('')).toBe('*');
+    expect(read('none')).toEqual([]);
+    expect(read('https://Shop.Example.com:443/, http://bücher.example:80,http://localhost:5173')).toEqual([
+      ...['https://shop.example.com', 'http://xn--bcher-kva.example', 'http://localhost:5173'],
+    ]);
   });
 
   it('read secrets in the given order', () => {

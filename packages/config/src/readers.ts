@@ -52,6 +52,20 @@ export function origin(text: string): string {
   return (parsed.origin + parsed.pathname).replace(/\/+$/, '');
 }
 
+/** Origins as browsers send them. */
+export function origins(text: string): '*' | readonly string[] {
+  if (text === '*') return text;
+  if (text === 'none') return [];
+  const list = text.split(',').map((each) => each.trim());
+  if (!list.every(isOrigin))
+    throw new Error('must be *, none, or origins such as https://shop.example.com, with commas between them');
+  return list.map((each) => new URL(each).origin);
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^/?#@*]+\/?$/.test(text) && URL.canParse(text);
+}
+
 const MAIL_ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 
 export function contact(text: string): string {

@@ -8,6 +8,7 @@ import {
   mailAddress,
   networks,
   origin,
+  origins,
   redisUrls,
   scopes,
   secrets,
@@ -16,7 +17,7 @@ import { CLOSING_TIME } from './service.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Settings of every app that opens the store. */
+/** Settings of every app that opens the store, and all that the operator's commands read. */
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
@@ -32,8 +33,7 @@ export const storeSettings = {
   },
   DATABASE_DIRECT_URL: {
     default: undefined,
-    about:
-      'The same database without that pooler, for migrations, notifications and imports; required with `DATABASE_POOLER`',
+    about: 'The same database without that pooler, for migrations and imports; required with `DATABASE_POOLER`',
     requiredBy: ['DATABASE_POOLER'],
     read: databaseUrl,
   },
@@ -106,7 +106,7 @@ const SUPPORT_CONTACT = {
   read: contact,
 } as const;
 
-/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
+/** Settings of e-mail. The worker sends it; the portal needs to know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -121,12 +121,6 @@ const mailSettings = {
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
-} as const satisfies Record<string, Setting<unknown>>;
-
-/** Settings of the operator's commands: the store, and whether addresses are proven by mail. */
-export const commandSettings = {
-  ...storeSettings,
-  SMTP_URL: mailSettings.SMTP_URL,
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of the apps that serve HTTP to others; the portal shows people where the API is. */
@@ -161,6 +155,13 @@ export const apiSettings = {
     default: '60',
     about: 'Requests a minute that one address may send without a valid key',
     read: integer(1, 1_000_000),
+  },
+  CORS_ORIGINS: {
+    default: '*',
+    about:
+      'Origins whose pages may call the API, such as `https://shop.example.com`, with commas between them; `*` for all, ' +
+      '`none` for none',
+    read: origins,
   },
   ORDER_LIMIT: {
     default: '100',

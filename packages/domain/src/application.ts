@@ -9,8 +9,7 @@ import { DEFAULT_ADDRESS_LIMIT } from './limits/meter-request.js';
 import type { LimitOptions } from './limits/ports.js';
 import * as limitUseCases from './limits/use-cases.js';
 import * as messageUseCases from './messages/use-cases.js';
-import { DEFAULT_ORDER_TTL } from './orders/expire-orders.js';
-import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
+import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
@@ -39,6 +38,9 @@ const useCases = {
   PurgeExpired,
 };
 type UseCases = typeof useCases;
+const useCaseEntries = Object.entries(useCases).map(
+  ([name, UseCase]) => [(name.charAt(0).toLowerCase() + name.slice(1)) as UseCaseName, UseCase] as const,
+);
 
 /** Each use case by the name of its class, which begins in lower case here: `addAnimal` is an `AddAnimal`. */
 type ByName = { readonly [Each in keyof UseCases as Uncapitalize<Each>]: InstanceType<UseCases[Each]> };
@@ -47,6 +49,11 @@ export type UseCaseName = keyof ByName;
 
 /** What the service can do: everything, or the use cases of these names. */
 export type Application<Name extends UseCaseName = UseCaseName> = Pick<ByName, Name>;
+
+/** The names of those classes that are use cases. */
+export function useCasesAmong(classes: readonly unknown[]): readonly UseCaseName[] {
+  return useCaseEntries.flatMap(([name, UseCase]) => (classes.includes(UseCase) ? [name] : []));
+}
 
 /** @param names the use cases that the caller serves. The others aren't constructed. Default: all. */
 export function createApplication<Name extends UseCaseName = UseCaseName>(
@@ -66,9 +73,6 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     ...options,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },
   } as const;
-  const byName = Object.entries(useCases).map(
-    ([name, UseCase]) => [name.charAt(0).toLowerCase() + name.slice(1), UseCase] as const,
-  );
-  const constructed = byName.filter(([name]) => names === undefined || names.includes(name as Name));
+  const constructed = useCaseEntries.filter(([name]) => names === undefined || names.includes(name as Name));
   return Object.fromEntries(constructed.map(([name, UseCase]) => [name, new UseCase(ports, all)])) as Application<Name>;
 }

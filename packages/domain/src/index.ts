@@ -52,7 +52,6 @@ export * from './messages/message.js';
 export * from './messages/message-queue.js';
 export * from './messages/message-sender.js';
 export * from './messages/use-cases.js';
-export * from './orders/expire-orders.js';
 export * from './orders/order.js';
 export * from './orders/order-repository.js';
 export * from './orders/use-cases.js';

@@ -190,7 +190,8 @@ async function isLast(lease: pg.Client): Promise<boolean> {
   try {
     await isGranted(lease, 'pg_advisory_unlock_shared');
     for (;;) {
-      // Read before trying the lock: a user that leaves in between would otherwise seem neither alive nor dead.
+      // The list is read before the lock is tried. A user that leaves in between would otherwise hold the lock, but be missing
+      // from the list.
       const users = await lease.query<{ name: string }>(
         `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${LEASE}%'`,
       );

@@ -17,6 +17,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
+import { Deployment } from './database/deployment.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
@@ -38,14 +39,12 @@ export interface InfrastructureConfig {
   readonly databaseUrl: string;
   /**
    * If `databaseUrl` leads to a pooler in transaction mode: the same database without it, for what needs a session, which are
-   * migrations, notifications and imports.
+   * migrations and imports.
    */
   readonly directDatabaseUrl?: string | undefined;
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
-  /**
-   * Most connections for work. One more checks the readiness, and one each listens for messages and account mails.
-   */
+  /** Most connections for work. One more checks the readiness. */
   readonly poolSize: number;
   /** The URL of a Redis, or of some nodes of a Redis Cluster, in which all instances count requests together. */
   readonly redis?: readonly string[] | undefined;
@@ -84,6 +83,7 @@ export interface Infrastructure {
   readonly ports: Ports;
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
+  readonly deployment: Pick<Deployment, 'provesAddresses' | 'setProvesAddresses'>;
   /** Whether the database answers within half a second, as a primary. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
@@ -121,7 +121,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const accountMails = new PostgresAccountMailQueue(dataSource, direct);
+    const accountMails = new PostgresAccountMailQueue(dataSource);
     const requestRecords = new PostgresRequestRecords(dataSource, onEvent);
     const requests = await createRequestCounter({
       ...{ redis, dataSource, policy, onEvent },
@@ -129,17 +129,15 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         monitor.record('redis', failure);
       },
     });
-    const messages = new TypeOrmMessageQueue(dataSource, direct);
+    const messages = new TypeOrmMessageQueue(dataSource);
     const messageSender = await openMessageSender(delivery);
     if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
     const accountMailSender = await openAccountMailSender(delivery);
     opened.push(async () => {
-      await messages.close();
       messageSender.close();
       accountMailSender.close();
       await requests.close();
       await requestRecords.close();
-      await accountMails.close();
     });
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
@@ -165,6 +163,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     return {
       ports,
       secret: (name) => sharedSecret(dataSource, name),
+      deployment: new Deployment(dataSource),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,
       read: () => ({

@@ -10,6 +10,7 @@ import {
   type Instant,
   instant,
   type Password,
+  PLANS,
 } from '@adoption-store/domain';
 import {
   accountRepositorySuite,
@@ -19,13 +20,23 @@ import {
   passwordHasherSuite,
   sessionRepositorySuite,
 } from '@adoption-store/domain/testing';
-import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  ask,
+  createDatabase,
+  DatabaseGate,
+  expectDatabaseErrors,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Argon2PasswordHasher } from '../src/accounts/argon2-password-hasher.js';
 import { KeyCache } from '../src/accounts/key-cache.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// A key or an address that exists already.
+expectDatabaseErrors('23505');
 
 accountRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
@@ -119,7 +130,7 @@ describe('the cache of keys', () => {
   }
 
   const account: Account = {
-    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: { name: 'free' }, scopes: undefined },
+    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: PLANS.free, scopes: undefined },
     ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
   };
 
@@ -285,5 +296,72 @@ describe('keys on several instances', () => {
     const outcomes = new Set<string>();
     await until(async () => outcomes.add(await outcomeOf(instance, text)).has('revoked_api_key'));
     expect(outcomes).not.toContain('free');
+  });
+});
+
+describe('twins of the time before names and addresses were compared in NFC', () => {
+  const NFC = 'caf\u00e9';
+  const NFD = 'cafe\u0301';
+  const other = (text: string) => text.replace('c', 'C');
+  let url: string;
+  let store: Awaited<ReturnType<typeof openInfrastructure>>;
+  let application: Application;
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+    url = database.url;
+    await ask(
+      url,
+      `DROP INDEX accounts_by_nfc, categories_by_nfc; DELETE FROM migrations WHERE name LIKE 'CompareInNfc%';
+       INSERT INTO accounts (email, plan, created_at) SELECT each || '@example.com', 'free', now() FROM unnest('{${NFD},${NFC}}'::text[]) AS each;
+       INSERT INTO categories (id, name, name_key) VALUES (-1, '${NFD}', '${NFD}'), (-2, '${NFC}', '${NFC}')`,
+    );
+    // Only the owner can migrate.
+    store = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 2 });
+    application = createApplication(store.ports);
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  it('stay: the exact spelling is looked up first', async () => {
+    const { changePlan, openAccount, listAccounts } = application;
+    for (const [name, plan] of [
+      [NFC, 'pro'],
+      [NFD, 'business'],
+    ] as const) {
+      const email = `${name}@example.com`;
+      expect(await changePlan.execute({ email, plan: PLANS[plan] })).toMatchObject({ email });
+      expect(await openAccount.execute({ email: other(email) })).toMatchObject({ email, plan: { name: plan } });
+    }
+    expect(await listAccounts.execute()).toHaveLength(2);
+  });
+
+  it('can be named as they are, in another case too, and get no more of their kind', async () => {
+    const { nameCategory, addCategory } = application;
+    for (const [id, name] of [
+      [-1n, NFD],
+      [-2n, NFC],
+      [-1n, other(NFD)],
+      [-2n, other(NFC)],
+    ] as const)
+      expect(await nameCategory.execute({ id, name })).toMatchObject({ category: { id, name } });
+    for (const name of [NFC, NFD]) {
+      await expect(addCategory.execute({ name })).rejects.toMatchObject({ code: 'category_name_taken' });
+      await expect(nameCategory.execute({ id: -3n, name })).rejects.toMatchObject({ code: 'category_name_taken' });
+    }
+  });
+
+  it('have no new ones, whoever writes them: a process of the version before is refused by the index', async () => {
+    const third = (text: string) => ask(url, text).catch((error: unknown) => (error as { code?: string }).code);
+    await ask(url, `INSERT INTO accounts (email, plan, created_at) VALUES ('zoe\u0308@example.com', 'free', now())`);
+    expect(
+      await third(`INSERT INTO accounts (email, plan, created_at) VALUES ('zo\u00eb@example.com', 'free', now())`),
+    ).toBe('23505');
+    await ask(url, `INSERT INTO categories (id, name, name_key) VALUES (-4, 'zo\u00eb', 'zo\u00eb')`);
+    expect(await third(`INSERT INTO categories (id, name, name_key) VALUES (-5, 'zoe\u0308', 'zoe\u0308')`)).toBe(
+      '23505',
+    );
   });
 });

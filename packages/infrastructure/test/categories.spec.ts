@@ -1,14 +1,23 @@
 import { AddCategory, decideAddition } from '@adoption-store/domain';
 import { categoryRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, explainingUrl, statementsDuring, until } from '@adoption-store/test-support';
+import {
+  ask,
+  connectTo,
+  expectDatabaseErrors,
+  explainingUrl,
+  statementsDuring,
+  until,
+} from '@adoption-store/test-support';
 import { expect, it } from '@jest/globals';
-import pg from 'pg';
 import { TypeOrmCategoryRepository } from '../src/categories/typeorm-category-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// An unknown category, and a race for a name.
+expectDatabaseErrors('23503', '23505');
 
 categoryRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
@@ -33,8 +42,7 @@ it('finds an unused id in few tries, however many in a row are used', async () =
 it('refuses a name that a process of the version before gives meanwhile, which takes no lock, and can go on', async () => {
   const { url, dataSource, close } = await openDatabase();
   const categories = new TypeOrmCategoryRepository(dataSource);
-  const other = new pg.Client({ connectionString: url });
-  await other.connect();
+  const other = await connectTo(url);
   await other.query(`BEGIN; INSERT INTO categories (id, name, name_key) VALUES (7, 'Cats', 'cats')`);
   const added = inTransaction(dataSource, async (_manager, transaction) => {
     const add = (name: string) => categories.add(name, (state) => decideAddition(state, { name }), transaction);

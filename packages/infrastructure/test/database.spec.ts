@@ -1,8 +1,19 @@
 import { readFromDatabase, QUERY_TIMEOUT } from '../src/database/on-database.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Duplex } from 'node:stream';
 import { DomainError, instant, newAnimal } from '@adoption-store/domain';
-import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
+import {
+  ask,
+  connectTo,
+  createDatabase,
+  DatabaseGate,
+  EMPTY,
+  expectDatabaseErrors,
+  nameOf,
+  openAnotherPostgres,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
@@ -19,6 +30,9 @@ import { portionsOf, writeBehind } from '../src/database/write-behind.js';
 import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { type Database, openDatabase } from './databases.js';
+
+// A trigger of a test refuses to delete rows.
+expectDatabaseErrors('P0001');
 
 /** A batch that runs a single item with the same function as many. */
 function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
@@ -307,15 +321,48 @@ const ROWS = 4_000;
 const END = instant(Date.UTC(2030, 0));
 const WAITING = { table: 'waiting', time: 'ends_at' };
 
+it('no client without a pipeline is given a query while it has another', async () => {
+  const { prototype } = pg.Client as unknown as { prototype: { query: (...parameters: unknown[]) => unknown } };
+  const { query } = prototype;
+  const busy = new WeakSet();
+  const interruptions: unknown[] = [];
+  prototype.query = function (this: object & { readonly pipeline?: boolean }, ...parameters) {
+    if (busy.has(this) && this.pipeline !== true) interruptions.push(parameters[0]);
+    const answer = query.apply(this, parameters);
+    busy.add(this);
+    const end = () => busy.delete(this);
+    // Only COPY gives a stream instead of a promise.
+    if (answer instanceof Promise) answer.then(end, end);
+    else (answer as Duplex).once('finish', end);
+    return answer;
+  };
+  const empty = await createDatabase(EMPTY);
+  try {
+    const { ports, close } = await openInfrastructure({ databaseUrl: empty.url, poolSize: 2 });
+    await ports.animalImporter.importAll(
+      (async function* () {
+        yield await Promise.resolve([{ line: 1, id: undefined, animal: newAnimal({ name: 'Luna', categoryId: 1n }) }]);
+      })(),
+      () => true,
+    );
+    expect(await ports.animals.list({ limit: 1 })).toMatchObject([{ name: 'Luna' }]);
+    await close();
+  } finally {
+    prototype.query = query;
+    await empty.drop();
+  }
+  expect(interruptions).toEqual([]);
+});
+
 describe('deleting in portions', () => {
   let database: Database;
   let client: pg.Client;
   beforeAll(async () => {
     database = await openDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     await client.query('CREATE TABLE waiting (id integer, ends_at timestamptz) WITH (autovacuum_enabled = off)');
     await client.query('CREATE INDEX waiting_by_end ON waiting (ends_at)');
+    await client.query('GRANT SELECT, UPDATE, DELETE ON waiting TO store_serving');
   });
   afterAll(async () => {
     await client.end();
@@ -333,8 +380,7 @@ describe('deleting in portions', () => {
 
   it('reads each row about once, also while an old snapshot keeps the deleted ones', async () => {
     await fill();
-    const backup = new pg.Client(database.url);
-    await backup.connect();
+    const backup = await connectTo(database.url);
     await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await backup.query('SELECT count(*) FROM waiting');
     // PostgreSQL's statistics include a connection after it is closed.

@@ -1,5 +1,6 @@
 import type { CategoryPolicy, Ports } from '@adoption-store/domain';
 import { ask, createDatabase } from '@adoption-store/test-support';
+import { PostgresAnimalImporter } from '../src/animals/postgres-animal-importer.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
@@ -14,7 +15,11 @@ export async function openPostgres(categories?: CategoryPolicy): Promise<{
   const database = await createDatabase();
   const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 20, categories });
   return {
-    ports,
+    // An import makes a table, so it needs the owner's role.
+    ports: {
+      ...ports,
+      animalImporter: new PostgresAnimalImporter({ connectionString: database.ownerUrl }, categories),
+    },
     url: database.url,
     // PostgreSQL's clock can't be set, so the due times of its queues move back instead.
     letPass: async (milliseconds) => {

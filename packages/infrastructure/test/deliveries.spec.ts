@@ -10,23 +10,31 @@ import {
   newMessageId,
   type Ports,
   type Transaction,
+  PLANS,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
-import { DelayedWork } from '../src/database/delayed-work.js';
-import { NotificationListener } from '../src/database/notification-listener.js';
+import {
+  connectTo,
+  createDatabase,
+  expectDatabaseErrors,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// A message of an unknown account, and one with the id of another.
+expectDatabaseErrors('23503', '23505');
 
 accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 const openAccount = ({ accounts }: Ports) =>
-  accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, scopes: undefined, createdAt: NOW });
+  accounts.open({ email: `${randomUUID()}@example.com`, plan: PLANS.free, scopes: undefined, createdAt: NOW });
 
 function addTo(ports: Ports, accountId: AccountId, transaction?: Transaction): Promise<Message> {
   const message = { id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW };
@@ -43,8 +51,7 @@ describe('messages in PostgreSQL', () => {
   let closers: (() => Promise<void>)[];
   beforeEach(async () => {
     database = await createDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
+    client = await connectTo(database.url);
     closers = [() => database.drop(), () => client.end()];
   });
   afterEach(async () => {
@@ -58,96 +65,29 @@ describe('messages in PostgreSQL', () => {
     return ports;
   }
 
-  /** Counts the calls of a watcher, from when it listens. */
-  async function watch({ messages }: Ports) {
-    let calls = 0;
-    const end = messages.watch(() => (calls += 1));
-    await until(() => calls > 0);
-    const heard = async (after: number) => {
-      await until(() => calls > after);
-      return calls;
-    };
-    return { calls: () => calls, heard, end };
-  }
-
-  const LISTENERS = `
-    FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN message_queued' AND state = 'idle'`;
-  const listeners = async () => (await client.query(`SELECT ${LISTENERS}`)).rowCount;
-
-  it('are notified across instances, even after the connection was cut', async () => {
-    const [writer, worker] = [await openInstance(), await openInstance()];
-    const { id } = await openAccount(writer);
-    const watching = await watch(worker);
-    await addTo(writer, id);
-    const before = await watching.heard(1);
-    await client.query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
-    // Messages added in between caused no notification, but the watcher is called after the gap.
-    const again = await watching.heard(before);
-    expect(await listeners()).toBe(1);
-    await addTo(writer, id);
-    await watching.heard(again);
-    await watching.end();
-    await until(async () => (await listeners()) === 0);
-  });
-
-  it('are listened for only by watchers, whose connections end with the instance', async () => {
-    const [writer, worker] = [await openInstance(), await openInstance()];
-    await addTo(writer, (await openAccount(writer)).id);
-    await writer.messages.claim({ limit: 1, lease: MINUTE });
-    expect(await listeners()).toBe(0);
-    await Promise.all([watch(worker), watch(worker)]);
-    expect(await listeners()).toBe(2);
-    await closers.pop()?.();
-    await until(async () => (await listeners()) === 0);
-  });
-
-  it('that are queued together share notifications', async () => {
+  it('are queued by the commit of the transaction that adds them, and not by a rollback', async () => {
     const ports = await openInstance();
     const { id } = await openAccount(ports);
-    const watching = await watch(ports);
-    const before = watching.calls();
-    const start = performance.now();
-    await Promise.all(Array.from({ length: 100 }, () => addTo(ports, id)));
-    await watching.heard(before);
-    // At most one notification in 10 ms.
-    expect(watching.calls() - before).toBeLessThanOrEqual((performance.now() - start) / 10 + 2);
-  });
-
-  it('are notified after the commit of the transaction that queues them, and not after a rollback', async () => {
-    const ports = await openInstance();
-    const { id } = await openAccount(ports);
-    const watching = await watch(ports);
-    const before = watching.calls();
     const request = (key: string) => ({ accountId: id, key, fingerprint: key, now: NOW, expiredUntil: instant(0) });
     const queued = async () => (await client.query(`SELECT FROM messages`)).rowCount;
-    const soon = jest.spyOn(DelayedWork.prototype, 'soon');
     await ports.idempotency.once(request('kept'), async (transaction) => {
       await addTo(ports, id, transaction);
-      expect(soon).not.toHaveBeenCalled();
-      expect([watching.calls(), await queued()]).toEqual([before, 0]);
+      expect(await queued()).toBe(0);
       return 'queued';
     });
-    await watching.heard(before);
     expect(await queued()).toBe(1);
-    soon.mockClear();
     const refused = ports.idempotency.once(request('undone'), async (transaction) => {
       await addTo(ports, id, transaction);
       throw new Error('undone');
     });
     await expect(refused).rejects.toThrow('undone');
-    expect(soon).not.toHaveBeenCalled();
     expect(await queued()).toBe(1);
-    soon.mockRestore();
   });
 
-  it('of an unknown account are not stored, and cause no notification', async () => {
+  it('of an unknown account are not stored', async () => {
     const ports = await openInstance();
-    const { id } = await openAccount(ports);
-    const watching = await watch(ports);
     await expect(addTo(ports, INT64_MAX as AccountId)).rejects.toThrow();
     expect(await ports.messages.backlog()).toEqual({ queued: 0, oldest: undefined });
-    await addTo(ports, id);
-    expect(await watching.heard(1)).toBe(2);
   });
 
   it('are claimed by reading only due ones, however many there are', async () => {
@@ -208,23 +148,4 @@ describe('messages in PostgreSQL', () => {
     expect(idsOf(claimed)).toEqual([free.id]);
     await client.query('COMMIT');
   });
-});
-
-it('a listener whose server has vanished connects again, and reports the gap', async () => {
-  const database = await createDatabase();
-  const gate = await DatabaseGate.open(database.url);
-  let reports = 0;
-  const listener = new NotificationListener({ connectionString: gate.url }, 'news', () => (reports += 1), 100);
-  const notify = () => ask(database.url, 'NOTIFY news');
-  await until(() => reports === 1);
-  await notify();
-  await until(() => reports === 2);
-  gate.abandon();
-  await notify();
-  await until(() => reports === 3);
-  await notify();
-  await until(() => reports === 4);
-  await listener.close();
-  gate.shut();
-  await database.drop();
 });

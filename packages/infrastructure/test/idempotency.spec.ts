@@ -1,13 +1,16 @@
 import { DAY, instant, later, plan, type RecordedAnswer } from '@adoption-store/domain';
 import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
-import { until } from '@adoption-store/test-support';
+import { connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { managerOf } from '../src/database/transactions.js';
 import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempotency-records.js';
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
+
+// Another process holds the key for longer than the wait.
+expectDatabaseErrors('55P03');
 
 idempotencyRecordsSuite(framework, 'PostgreSQL', openPostgres);
 
@@ -22,8 +25,7 @@ describe('a key that another process has in use', () => {
   beforeAll(async () => {
     database = await openDatabase();
     records = new PostgresIdempotencyRecords(database.dataSource);
-    other = new pg.Client(database.url);
-    await other.connect();
+    other = await connectTo(database.url);
   });
   afterAll(async () => {
     await other.end();

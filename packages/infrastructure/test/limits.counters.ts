@@ -9,12 +9,13 @@ import {
   instant,
   type KeyRequester,
   later,
-  limitsOf,
   MINUTE,
   MOST_SKEW,
   type Requester,
   SECOND,
   type Verdict,
+  type PlanLimits,
+  PLANS,
 } from '@adoption-store/domain';
 import {
   InMemoryRequestCounter,
@@ -32,7 +33,7 @@ import { framework } from './framework.js';
 
 export const midnight = instant(Date.UTC(2026, 0, 1));
 export const noon = later(midnight, 12 * HOUR);
-export const free = limitsOf({ name: 'free' });
+export const free: PlanLimits = PLANS.free;
 /** Milliseconds. Long enough for a busy machine: only one suite tests how fast Redis must be. */
 export const TIMEOUT = 20_000;
 /** A tolerance for tests that set the time, from which Redis' clock differs. */
@@ -76,7 +77,7 @@ export async function openOnDatabase(policy: BanPolicy, redis?: readonly string[
 export async function storedRequester({ dataSource }: Database): Promise<KeyRequester> {
   const account = await new TypeOrmAccountRepository(dataSource).open({
     email: `${randomUUID()}@example.com`,
-    plan: { name: 'free' },
+    plan: PLANS.free,
     scopes: undefined,
     createdAt: noon,
   });

@@ -8,6 +8,7 @@ import {
   MINUTE,
   MOST_REFUSALS,
   type Ports,
+  PLANS,
 } from '@adoption-store/domain';
 import { requestRecordsSuite } from '@adoption-store/domain/testing';
 import { ask, until } from '@adoption-store/test-support';
@@ -30,7 +31,7 @@ afterEach(async () => {
 });
 
 async function newKey({ accounts, apiKeys }: Ports, number = 0): Promise<KeyRequester> {
-  const plan = { name: 'free' } as const;
+  const plan = PLANS.free;
   const { id } = await accounts.open({ email: 'dev@example.com', plan, scopes: undefined, createdAt: NOON });
   const hash = String(number).padStart(64, '0');
   const about = { accountId: id, hash, ending: 'wxyz', name: 'till', scopes: undefined };
@@ -53,7 +54,7 @@ describe('the last use of a key', () => {
     await ask(
       url,
       `CREATE TABLE versions (last_used_at timestamptz);
-       CREATE FUNCTION count_version() RETURNS trigger LANGUAGE plpgsql AS $$
+       CREATE FUNCTION count_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
        BEGIN INSERT INTO versions VALUES (NEW.last_used_at); RETURN NULL; END $$;
        CREATE TRIGGER counted AFTER UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION count_version();`,
     );

@@ -19,10 +19,9 @@ import {
   type Verdict,
 } from '@adoption-store/domain';
 import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
-import { ask } from '@adoption-store/test-support';
+import { ask, connectTo } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import slotOf from 'cluster-key-slot';
-import pg from 'pg';
 import { keysInSlots } from '../src/limits/cluster-slots.js';
 import { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
 import { ExpiringMap, InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
@@ -297,7 +296,7 @@ describe('a request counter in this process', () => {
       table: 'request_counts' | 'key_bans',
       rows: readonly (readonly [Instant, Instant | number])[],
     ) => {
-      await database.dataSource.query('TRUNCATE request_counts, key_bans');
+      await ask(database.url, 'TRUNCATE request_counts, key_bans');
       for (const [from, value] of rows) {
         const { accountId, keyId } = await storedRequester(database);
         const isBan = table === 'key_bans';
@@ -358,8 +357,7 @@ describe('a request counter in this process', () => {
 
   async function allowConnections(isAllowed: boolean): Promise<void> {
     const name = new URL(database.url).pathname.slice(1);
-    const client = new pg.Client(database.url.replace(`/${name}`, '/postgres'));
-    await client.connect();
+    const client = await connectTo(database.url.replace(`/${name}`, '/postgres'));
     await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(isAllowed)}`);
     if (!isAllowed) {
       await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
@@ -411,8 +409,10 @@ describe('the fallback', () => {
     states = [];
     counter = new FallbackRequestCounter(
       redis as unknown as RedisRequestCounter,
-      // Addresses are not stored.
-      new InProcessRequestCounter(DEFAULT_BAN_POLICY, {} as PostgresCountsStore),
+      // Nothing is stored: addresses never are, and a key is only looked at.
+      new InProcessRequestCounter(DEFAULT_BAN_POLICY, {
+        read: () => Promise.resolve({ usage: NO_USAGE, refusals: NO_REFUSALS }),
+      } as unknown as PostgresCountsStore),
       (failure) => states.push(failure),
     );
   }
@@ -464,15 +464,25 @@ describe('the fallback', () => {
 
   it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
     const { verdict } = decisionAt(noon, 1);
-    const answered = counter.look(requestAt());
+    const ofKey = { requester: newRequester(), limits: free, now: noon };
+    const answered = counter.look(ofKey);
     redis.looked.shift()?.resolve(verdict);
     expect(await answered).toBe(verdict);
-    const unanswered = counter.look(requestAt());
+    const unanswered = counter.look(ofKey);
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
     expect(states).toEqual([undefined, LOST]);
     // It doesn't ask a Redis that is lost.
-    expect((await counter.look(requestAt())).minute.used).toBe(0);
+    expect((await counter.look(ofKey)).minute.used).toBe(0);
+  });
+
+  it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {
+    const counted = counter.count(requestAt());
+    redis.asked.shift()?.resolve(decisionAt(noon, 1));
+    await counted;
+    const look = counter.look(requestAt());
+    expect(redis.looked).toEqual([]);
+    expect((await look).minute.used).toBe(2);
   });
 
   it('an address without requests left is refused without Redis, until its minute ends', async () => {

@@ -1,3 +1,4 @@
+import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
 import { randomUUID } from 'node:crypto';
 import {
   type AccountId,
@@ -15,6 +16,7 @@ import {
   type Order,
   type PetStatus,
   type Ports,
+  PLANS,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -24,6 +26,9 @@ import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.j
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 import { nextTurn } from './limits.counters.js';
+
+// An order of an unknown account, and an animal that a constraint of the test holds.
+expectDatabaseErrors('23503', '23514');
 
 orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
@@ -38,7 +43,7 @@ async function openAccount({ accounts }: Store): Promise<AccountId> {
   return (
     await accounts.open({
       email: `${randomUUID()}@example.com`,
-      plan: { name: 'free' },
+      plan: PLANS.free,
       scopes: undefined,
       createdAt: noon,
     })
@@ -105,10 +110,10 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
   it('leaves the order placed when the animal can’t be changed', async () => {
     const animalId = await addAnimal(store);
     const order = await place(store, accountId, animalId);
-    await database.dataSource.query(`ALTER TABLE animals ADD CONSTRAINT stuck CHECK (id <> ${animalId}) NOT VALID`);
+    await ask(database.url, `ALTER TABLE animals ADD CONSTRAINT stuck CHECK (id <> ${animalId}) NOT VALID`);
     await expect(complete(store, order)).rejects.toThrow('stuck');
     await expect(expire(store)).rejects.toThrow('stuck');
-    await database.dataSource.query('ALTER TABLE animals DROP CONSTRAINT stuck');
+    await ask(database.url, 'ALTER TABLE animals DROP CONSTRAINT stuck');
     expect(await store.orders.findById(accountId, order.id)).toEqual(order);
     expect(await statusOf(store, animalId)).toBe('pending');
   });

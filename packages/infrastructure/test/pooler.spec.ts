@@ -1,7 +1,14 @@
-import { type AccountId, decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
-import { ask, createDatabase, PgBouncer, pgBouncerFor, type TestDatabase, until } from '@adoption-store/test-support';
+import { type AccountId, decidePlacement, instant, type MessageId, newAnimal, PLANS } from '@adoption-store/domain';
+import {
+  ask,
+  connectTo,
+  createDatabase,
+  PgBouncer,
+  pgBouncerFor,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
@@ -78,8 +85,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     const count = async () =>
       (await Promise.all(tables.map((table) => ask(database.url, `SELECT FROM ${table}`)))).map(({ length }) => length);
     const before = await count();
-    const other = new pg.Client(database.url);
-    await other.connect();
+    const other = await connectTo(database.url);
     closing.push(() => other.end());
     await other.query(`BEGIN; LOCK TABLE ${tables.join()} IN SHARE MODE`);
     const writes = await Promise.allSettled([
@@ -87,7 +93,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
       messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
       orders.place(placement, (state) => decidePlacement(state, placement, createdAt)),
       secret('waiting'),
-      accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
+      accounts.open({ email: 'b@example.com', plan: PLANS.free, scopes: undefined, createdAt }),
       credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),
       attempts.count('waiting', () => ({ until: undefined, times: [createdAt], expiresAt: createdAt })),
       attempts.clear('waiting'),

@@ -1,13 +1,24 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
+import pg from 'pg';
 // Jest loads this file without the resolver that maps .js imports to .ts files.
 import { refuseStaleBuild } from './compiled.ts';
-import { createDatabase, nameOf, type TestDatabase } from './database.ts';
+import {
+  ask,
+  createDatabase,
+  EMPTY,
+  LOG_LINE_PREFIX,
+  nameOf,
+  OWNER,
+  SERVICES,
+  type TestDatabase,
+  withRole,
+} from './database.ts';
 
 // For a workspace whose own global setup needs more than the server.
-export { ask, createDatabase, type TestDatabase } from './database.ts';
+export { ask, createDatabase, expectDatabaseErrors, type TestDatabase } from './database.ts';
 
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
@@ -28,16 +39,40 @@ export default async function globalSetup(
   { globals }: Project,
 ): Promise<void> {
   refuseStaleBuild(rootDir, join(__dirname, '../../..'));
-  if (process.env['TEST_POSTGRES_URL'] === undefined) await startPostgres();
+  const { TEST_POSTGRES_URL } = process.env;
+  if (TEST_POSTGRES_URL === undefined) await startPostgres();
+  else await checkLog(TEST_POSTGRES_URL);
   if (globals.migrations === undefined || process.env['TEST_DATABASE_TEMPLATE'] !== undefined) return;
-  const template = await createDatabase();
+  const template = await createDatabase(EMPTY);
   globalThis.testTemplate = template;
   // The compiled one: Jest loads this file without the resolver that reads sources.
   const { migrate } = (await import(globals.migrations)) as {
     readonly migrate: (connection: { readonly connectionString: string }) => Promise<void>;
   };
-  await migrate({ connectionString: template.url });
+  await prepareRoles(template.url);
+  await migrate({ connectionString: withRole(OWNER, template.url) });
   process.env['TEST_DATABASE_TEMPLATE'] = nameOf(template);
+}
+
+/** As an operator prepares a database. The roles stay on the server of TEST_POSTGRES_URL. */
+async function prepareRoles(url: string): Promise<void> {
+  await ask(url, await readFile(join(__dirname, '../../../docker/roles.sql'), 'utf8'));
+  const { password } = new pg.Client(url);
+  const login = password ? `LOGIN PASSWORD ${pg.escapeLiteral(password)}` : 'LOGIN';
+  for (const role of [OWNER, SERVICES]) await ask(url, `ALTER ROLE ${role} ${login}`);
+}
+
+/** @throws Error if suites couldn't find their errors in the log of the server of TEST_POSTGRES_URL. */
+async function checkLog(url: string): Promise<void> {
+  if (process.env['TEST_POSTGRES_LOG'] === undefined) {
+    const reason = 'errors that PostgreSQL logs: TEST_POSTGRES_LOG does not name the log of TEST_POSTGRES_URL';
+    if (process.env['REQUIRE_PROGRAMS'] === '1') throw new Error(reason);
+    console.warn(`SKIPPED: ${reason}`);
+    return;
+  }
+  const [setting] = await ask<{ log_line_prefix: string }>(url, 'SHOW log_line_prefix');
+  if (setting?.log_line_prefix !== LOG_LINE_PREFIX)
+    throw new Error(`the server of TEST_POSTGRES_URL must have log_line_prefix='${LOG_LINE_PREFIX}'`);
 }
 
 async function startPostgres(): Promise<void> {
@@ -45,8 +80,9 @@ async function startPostgres(): Promise<void> {
   // Nothing here needs to survive a power cut. Suites that kill servers start their own.
   const server = await openEmbeddedPostgres({
     dataDirectory,
-    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200' },
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200', log_line_prefix: LOG_LINE_PREFIX },
   });
   globalThis.testPostgres = { server, dataDirectory };
   process.env['TEST_POSTGRES_URL'] = server.url;
+  process.env['TEST_POSTGRES_LOG'] = join(dataDirectory, 'postgres.log');
 }

@@ -11,6 +11,7 @@ export default async function globalTeardown(): Promise<void> {
   const { server, dataDirectory } = globalThis.testPostgres;
   globalThis.testPostgres = undefined;
   delete process.env['TEST_POSTGRES_URL'];
+  delete process.env['TEST_POSTGRES_LOG'];
   await server.close();
   await rm(dataDirectory, { recursive: true, force: true });
 }

@@ -61,7 +61,8 @@ export class Running {
     environment: Environment,
     options: Pick<SpawnOptions, 'cwd' | 'detached'> = {},
   ) {
-    this.child = spawn(process.execPath, [...(FLAGS[program] ?? []), program, ...args], {
+    const flags = ['--throw-deprecation', ...(FLAGS[program] ?? [])];
+    this.child = spawn(process.execPath, [...flags, program, ...args], {
       cwd: tmpdir(),
       // Any free port, because many processes run at once. From Node.js 22 on they share their compile cache.
       env: {

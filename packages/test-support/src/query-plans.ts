@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { privileged } from './database.js';
 
 /** A statement and the plan with which PostgreSQL ran it. */
 export interface RunStatement {
@@ -29,10 +30,11 @@ const SETTINGS = {
   'auto_explain.log_level': 'notice',
 };
 
-/** The URL of the same database whose connections report the plan of every statement. */
+/** The URL of the same database whose connections report the plan of every statement. Only a superuser's can. */
 export function explainingUrl(url: string): string {
   const options = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
-  return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`;
+  const address = privileged(url);
+  return `${address}${address.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`;
 }
 
 /** Every statement that this process sends to an `explainingUrl` while `work` runs. */

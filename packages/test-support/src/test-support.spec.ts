@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { refuseStaleBuild } from './compiled.js';
+import { ask, createDatabase, EMPTY, expectDatabaseErrors } from './database.js';
 import { until } from './until.js';
 
 describe('a build that process tests run', () => {
@@ -64,6 +65,20 @@ describe('a build that process tests run', () => {
     expect(refusing('copy')).not.toThrow();
     change(source, 'export const answer = 2;\n');
     expect(refusing('copy')).toThrow('packages/one/tsconfig.json');
+  });
+});
+
+describe('the database of a suite', () => {
+  it('fails the suite on an ERROR in its log that the suite has not asked for, and shows the statement', async () => {
+    const database = await createDatabase(EMPTY);
+    for (const column of ['unasked', 'neither'])
+      await expect(ask(database.url, `SELECT\n ${column}`)).rejects.toThrow(column);
+    await expect(ask(database.url, 'SELECT 1 / 0')).rejects.toThrow('zero');
+    expectDatabaseErrors('22012');
+    const dropped = expect(database.drop()).rejects;
+    await dropped.toThrow(/42703 ERROR: .*"unasked"[^]*STATEMENT:[^]*unasked\n.* ERROR: .*"neither"(?![^]*22012)/);
+    expectDatabaseErrors('42703');
+    await database.drop();
   });
 });
 

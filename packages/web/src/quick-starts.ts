@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** The same program in several languages: a newcomer's first requests. It reads API_URL and API_KEY. */
+/** A newcomer's first requests in several languages. They read API_URL and API_KEY. */
 export interface QuickStart {
   readonly id: 'curl' | 'typescript' | 'python';
   readonly language: string;
   readonly needs: string;
   readonly file: string;
-  readonly command: string;
+  /** The command that runs the file. Without it people paste the lines into a shell. */
+  readonly command?: string;
   /** The command that gets the packages it needs. */
   readonly install?: string;
   readonly text: string;
 }
 
 const QUICK_STARTS: readonly Omit<QuickStart, 'text'>[] = [
-  { id: 'curl', language: 'curl', needs: 'curl 7.84 or later', file: 'quickstart.sh', command: 'sh quickstart.sh' },
+  { id: 'curl', language: 'curl', needs: 'curl', file: 'quickstart.sh' },
   {
     ...{ id: 'typescript', language: 'TypeScript', needs: 'Node.js 22.18 or later, and the typed client' },
     ...{ file: 'quickstart.ts', command: 'node quickstart.ts', install: 'npm install @adoption-store/client' },

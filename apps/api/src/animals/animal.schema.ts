@@ -9,7 +9,7 @@ import {
 } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef } from '../http/schema.js';
+import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef, VISIBLE } from '../http/schema.js';
 import type { Given } from '../http/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
@@ -21,8 +21,8 @@ const newAnimal = {
     type: 'string',
     minLength: 1,
     maxLength: MAX_NAME_LENGTH,
-    pattern: String.raw`\S`,
-    description: "The animal's name. It is stored exactly as sent, and must not be only white space.",
+    pattern: VISIBLE,
+    description: "The animal's name. It is stored exactly as sent, and has at least one visible character.",
     examples: [LUNA.name],
   },
   categoryId: int64('Identifier of the category the animal belongs to.', 1),

@@ -5,6 +5,9 @@ import {
   type Condition,
   GetAnimal,
   ListAnimals,
+  type ListAnimalsInput,
+  PET_STATUSES,
+  type PetStatus,
   WithdrawAnimal,
 } from '@adoption-store/domain';
 import { getPetDeprecation } from '@adoption-store/web';
@@ -16,6 +19,7 @@ import { Conditions } from '../http/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/pages.js';
+import { Cursor, Int64s, Limit, OneOf } from '../http/query-parameters.js';
 import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { SharedReads } from '../http/shared-reads.js';
@@ -29,7 +33,27 @@ import {
   presentAnimal,
   presentAnimals,
 } from './animal.schema.js';
-import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
+
+/** The name of this list in its cursors. */
+const CURSOR = 'pets';
+
+/** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */
+export class ListAnimalsQuery implements ListAnimalsInput {
+  @Limit()
+  limit?: number;
+
+  @OneOf('status', PET_STATUSES, 'Only animals with this status.', 'PetStatus')
+  status?: PetStatus;
+
+  @Int64s('id', 'Only these animals.')
+  ids?: bigint[];
+
+  @Int64s('categoryId', 'Only animals of these categories.')
+  categoryIds?: bigint[];
+
+  @Cursor(CURSOR)
+  after?: bigint;
+}
 
 @Controller()
 export class AnimalsController {
@@ -61,7 +85,7 @@ export class AnimalsController {
     const text = queryOf(request.url);
     const shared = await this.pages.of(text, async () => {
       const { items, next } = await this.listAnimals.execute(query);
-      return presentPage(ANIMALS_CURSOR, text, presentAnimals(items), next);
+      return presentPage(CURSOR, text, presentAnimals(items), next);
     });
     return sendPage(request, reply, this.context.origin(request), shared);
   }

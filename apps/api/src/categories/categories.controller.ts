@@ -4,6 +4,7 @@ import {
   type Condition,
   GetCategory,
   ListCategories,
+  type ListCategoriesInput,
   NameCategory,
   RemoveCategory,
 } from '@adoption-store/domain';
@@ -15,6 +16,7 @@ import { Conditions } from '../http/conditions.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
+import { Cursor, Int64s, Limit } from '../http/query-parameters.js';
 import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
@@ -26,7 +28,21 @@ import {
   presentCategories,
   presentCategory,
 } from './category.schema.js';
-import { CATEGORIES_CURSOR, ListCategoriesQuery } from './list-categories.query.js';
+
+/** The name of this list in its cursors. */
+const CURSOR = 'categories';
+
+/** The query of GET /v1/categories. Each parameter may occur once, except `id`. */
+class ListCategoriesQuery implements ListCategoriesInput {
+  @Limit()
+  limit?: number;
+
+  @Int64s('id', 'Only these categories.')
+  ids?: bigint[];
+
+  @Cursor(CURSOR)
+  after?: bigint;
+}
 
 @Controller()
 export class CategoriesController {
@@ -54,7 +70,7 @@ export class CategoriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const { items, next } = await this.listCategories.execute(query);
-    const shown = presentPage(CATEGORIES_CURSOR, queryOf(request.url), presentCategories(items), next);
+    const shown = presentPage(CURSOR, queryOf(request.url), presentCategories(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
 

@@ -1,7 +1,7 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, object } from '../http/schema.js';
+import { type Described, exampleOf, int64, object, VISIBLE } from '../http/schema.js';
 
 export const CategoryId = pathId({
   name: 'categoryId',
@@ -16,10 +16,10 @@ const newCategory = {
     type: 'string',
     minLength: 1,
     maxLength: MAX_NAME_LENGTH,
-    pattern: String.raw`\S`,
+    pattern: VISIBLE,
     description:
-      "The category's name. It is stored exactly as sent, and must not be only white space. No two categories have the " +
-      'same name, without regard to case.',
+      "The category's name. It is stored exactly as sent, and has at least one visible character. No two categories have the " +
+      'same name, compared in NFC and without regard to case.',
     examples: [CATS.name],
   },
 } satisfies Record<Exclude<keyof Category, 'id'>, Described>;

@@ -33,7 +33,7 @@ export function referencePage(portalUrl: string | undefined): string {
       </form>
       <details id="quick-start">
         <summary>Quick start in curl, TypeScript and Python</summary>
-        <p>Each program lists animals, adds one, and finds it by its id. All read two variables:</p>
+        <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
         <pre tabindex="0" role="region" aria-label="The variables"><code>export API_URL='<span id="address">the address of this page, with /v1 instead of /docs</span>'
 export API_KEY='aas_…'</code></pre>
         ${readQuickStarts().map(programOf).join('\n        ')}
@@ -57,9 +57,13 @@ function linksTo(portalUrl: string | undefined): readonly string[] {
 
 function programOf({ language, needs, file, command, install, text }: QuickStart): string {
   const code = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const how = install === undefined ? '' : ` (<code>${install}</code>)`;
+  const got = install === undefined ? '' : ` (<code>${install}</code>)`;
+  const how =
+    command === undefined
+      ? `Paste the lines into a shell, one after the other. They need ${needs}.`
+      : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${got}.`;
   return (
-    `<h2>${language}</h2><p>Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${how}.</p>` +
+    `<h2>${language}</h2><p>${how}</p>` +
     `<pre tabindex="0" role="region" aria-label="The ${language} program"><code>${code}</code></pre>`
   );
 }

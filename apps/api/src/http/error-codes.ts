@@ -73,3 +73,6 @@ export interface ErrorBody {
 export function errorBody(code: ErrorCode, message: string): ErrorBody {
   return { code, message, status: errorStatuses[code] };
 }
+
+/** The body of every 500. */
+export const INTERNAL_ERROR = errorBody('internal_error', 'an unexpected error happened; it has been recorded');

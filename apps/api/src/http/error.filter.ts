@@ -4,7 +4,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressLimits } from './address-limits.js';
 import { ApiContext } from './api-context.js';
-import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
+import { errorBody, errorStatuses, HttpRefusal, INTERNAL_ERROR, isRefusal, JSON_TYPE } from './error-codes.js';
 import { loggedId } from './request-id.js';
 import { traceOf } from './traces.js';
 
@@ -25,9 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
-    const body = isRefusal(error)
-      ? errorBody(error.code, error.message)
-      : errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+    const body = isRefusal(error) ? errorBody(error.code, error.message) : INTERNAL_ERROR;
     request.errorCode = body.code;
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
@@ -50,9 +48,14 @@ export class ErrorFilter implements ExceptionFilter {
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
     const { ip } = request;
-    const { headers, refusal } = await (isOurs ? this.limits.look(ip) : this.limits.count(ip));
-    reply.headers(headers);
-    return isOurs ? error : (refusal ?? error);
+    try {
+      const { headers, refusal } = await (isOurs ? this.limits.look(ip) : this.limits.count(ip));
+      reply.headers(headers);
+      return isOurs ? error : (refusal ?? error);
+    } catch (failure) {
+      // Nest doesn't wait for a filter: an error that it throws would end the process.
+      return isOurs ? failure : this.judgeAddress(failure, request, reply);
+    }
   }
 
   private logDefect(request: FastifyRequest, code: string, error: unknown): void {

@@ -18,7 +18,7 @@ const NO_PLAN = 'none';
 export class ApiMetrics extends Metrics implements RequestObserver {
   private readonly requests = this.histogram(
     DURATIONS,
-    'Time from the arrival of a request to the end of its response',
+    'Time from the arrival of a request until its response is sent',
     SECONDS,
     ['method', 'route', 'status'],
   );

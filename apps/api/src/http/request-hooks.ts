@@ -5,14 +5,16 @@ import {
   type Refusal,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from './conditions.js';
+import type { Cors } from './cors.js';
 import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
 import type { DefinedOperation } from './operation.js';
 import { RequestBody } from './request-body.js';
 import { loggedId } from './request-id.js';
+import { answerAtLast } from './last-resort.js';
 import type { SocketRefusals } from './socket-refusals.js';
 
 /** What is known of a route when it is registered. */
@@ -37,6 +39,8 @@ declare module 'fastify' {
     errorCode?: ErrorCode;
     /** Time of `performance.now()`. */
     startedAt: number;
+    /** The status of the first response that was to be sent. */
+    firstStatus: number | undefined;
   }
   interface FastifyContextConfig {
     route?: KnownRoute;
@@ -44,9 +48,13 @@ declare module 'fastify' {
 }
 
 interface RequestHooks {
+  /** Undefined if no other origin may call the API. */
+  readonly cors: Cors | undefined;
   readonly refusals: SocketRefusals;
   readonly recordRequest: RecordRequest;
   readonly observers: readonly RequestObserver[];
+  /** The log for defects. */
+  readonly logger: FastifyBaseLogger;
   /** Once it is aborted, each response closes its connection. */
   readonly ending: AbortSignal | undefined;
 }
@@ -57,10 +65,11 @@ const ABANDONED = 499;
 /** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(
   fastify: FastifyInstance,
-  { refusals, recordRequest, observers, ending }: RequestHooks,
+  { cors, refusals, recordRequest, observers, logger, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
   fastify.decorateRequest('startedAt', 0);
+  fastify.decorateRequest('firstStatus', undefined);
   const known = (url: string, operation?: DefinedOperation): KnownRoute => {
     const shown = shownRoute(url);
     const each = observers.map((observer) => observer.forRoute(shown));
@@ -79,7 +88,7 @@ export function addRequestHooks(
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
     refusals.onRequest(request, reply);
-    const { connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
     // RFC 9112 §6: one of these announces a body.
     if ((length !== undefined && length !== '0') || coding !== undefined)
       request.received = new RequestBody(request.raw);
@@ -88,16 +97,30 @@ export function addRequestHooks(
     if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
     // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
-    done(checkFraming(request));
+    const refusal = checkFraming(request);
+    // Most callers aren't pages of other origins. They don't pay for headers that only browsers read.
+    if (cors === undefined || (origin === undefined && cors.isForAll)) done(refusal);
+    else cors.onRequest(request, reply, refusal, done);
   });
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
+    // The first response could not be sent: a later hook has failed, or a header isn't valid.
+    if (request.firstStatus !== undefined) {
+      logger.error({ request_id: loggedId(request.id), route: request.route.shown }, 'the response could not be sent');
+      answerAtLast(reply, request.firstStatus);
+      report(request, reply.raw.statusCode);
+      return;
+    }
     const sent = judged(request, reply, payload);
+    request.firstStatus = reply.statusCode;
     record(request, recordRequest);
     if (ending?.aborted === true) reply.header('connection', 'close');
-    const status = request.socket.destroyed ? ABANDONED : reply.statusCode;
-    request.route.observe(request, status, performance.now() - request.startedAt);
+    report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
   });
+}
+
+function report(request: FastifyRequest, status: number): void {
+  request.route.observe(request, status, performance.now() - request.startedAt);
 }
 
 /** The payload to send: that of the operation, or what its body, its entity tag and its conditions make of it. */

@@ -12,6 +12,11 @@ export function routableUrl({ url: target = '' }: { url?: string | undefined }):
   return isRoutable && isDecodable(path) ? url : UNROUTABLE;
 }
 
+/** Whether a target, also in absolute form, is of the API and not of a page beside it. */
+export function isOfApi(target: string): boolean {
+  return /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/.test(target);
+}
+
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   return end === -1 ? url : url.slice(0, end);

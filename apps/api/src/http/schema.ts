@@ -17,6 +17,12 @@ export function object(description: string, properties: Described, example?: Des
   return { type: 'object', description, required: Object.keys(properties), properties, examples };
 }
 
+/**
+ * The pattern of a text with a visible character: neither white space nor a control or format character. Not `\p`, which
+ * Python's `re` refuses, and so do the clients that are generated for it.
+ */
+export const VISIBLE = String.raw`[^\s\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]`;
+
 /** A signed 64-bit integer. */
 export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };

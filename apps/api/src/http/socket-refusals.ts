@@ -33,6 +33,8 @@ export class SocketRefusals {
     private readonly routes: RouteTable,
     private readonly limits: AddressLimits,
     private readonly observers: readonly RequestObserver[],
+    /** The headers of every refusal. */
+    private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
   /** Fastify's `serverFactory`. */
@@ -110,6 +112,7 @@ export class SocketRefusals {
       date: new Date().toUTCString(),
       'content-type': JSON_TYPE,
       'x-request-id': id,
+      ...this.headers,
       ...headers,
       ...limitHeaders,
       'content-length': String(Buffer.byteLength(body)),

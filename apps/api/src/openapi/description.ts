@@ -4,11 +4,9 @@ import {
   DEFAULT_BAN_POLICY,
   DEFAULT_ORDER_LIMIT,
   DEFAULT_ORDER_TTL,
-  FIXED_PLANS,
   HOUR,
-  limitsOf,
   MINUTE,
-  plan,
+  PLANS,
   SCOPE_MEANINGS,
 } from '@adoption-store/domain';
 import { animalSchemas } from '../animals/animal.schema.js';
@@ -22,10 +20,9 @@ import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
 import type { DefinedOperation } from '../http/operation.js';
 import type { Described } from '../http/schema.js';
 
-const rows = FIXED_PLANS.map((name) => {
-  const { perMinute, perDay } = limitsOf(plan(name));
-  return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;
-});
+const rows = Object.values(PLANS).map(
+  ({ name, perMinute, perDay }) => `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,
+);
 
 const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
 

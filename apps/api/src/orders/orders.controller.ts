@@ -4,7 +4,10 @@ import {
   type Condition,
   GetOrder,
   ListOrders,
+  type ListOrdersInput,
   type Order,
+  ORDER_STATUSES,
+  type OrderStatus,
   PlaceOrder,
 } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
@@ -15,11 +18,26 @@ import { Conditions } from '../http/conditions.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
+import { Cursor, Limit, OneOf } from '../http/query-parameters.js';
 import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
 import { ENDED, NewOrderBody, OrderId, orderJson, PLACED, presentOrder, presentOrders } from './order.schema.js';
+
+/** The name of this list in its cursors. */
+const CURSOR = 'orders';
+
+/** The query of GET /v1/store/orders. Each parameter may occur once. */
+export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'> {
+  @Limit()
+  limit?: number;
+
+  @OneOf('status', ORDER_STATUSES, 'Only orders with this status.', 'OrderStatus')
+  status?: OrderStatus;
+
+  @Cursor(CURSOR)
+  after?: bigint;
+}
 
 @Controller()
 export class OrdersController {
@@ -48,7 +66,7 @@ export class OrdersController {
   ): Promise<Buffer> {
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    const shown = presentPage(ORDERS_CURSOR, queryOf(request.url), presentOrders(items), next);
+    const shown = presentPage(CURSOR, queryOf(request.url), presentOrders(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
 

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { limitsOf, plan } from '@adoption-store/domain';
+import { newAnimal, PLANS } from '@adoption-store/domain';
 import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { errorStatuses } from '../../src/http/error-codes.js';
+import { VISIBLE } from '../../src/http/schema.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
@@ -148,7 +149,7 @@ describe('the description', () => {
   });
 
   it('shows the limits of the plans', () => {
-    const { perMinute, perDay } = limitsOf(plan('business'));
+    const { perMinute, perDay } = PLANS.business;
     expect(info.description).toContain(
       `| business | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,
     );
@@ -172,6 +173,20 @@ function partsOf(part: unknown, pointer = '#'): readonly Part[] {
 }
 
 describe('for generators of clients, the description', () => {
+  it('refuses the names that the API refuses for want of a visible character, without \\p', () => {
+    expect(VISIBLE).not.toContain(String.raw`\p`);
+    const isTaken = (name: string) => {
+      try {
+        return newAnimal({ name, categoryId: 1n }).name === name;
+      } catch {
+        return false;
+      }
+    };
+    const names = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCodePoint(code));
+    const differs = (name: string) => new RegExp(VISIBLE, 'u').test(name) !== isTaken(name);
+    expect(names.filter((name) => !/\p{Surrogate}/u.test(name)).filter(differs)).toEqual([]);
+  });
+
   // As it is sent: without the properties that are undefined.
   const parts = partsOf(JSON.parse(JSON.stringify(description)));
   const responses = parts.filter(({ pointer }) => /\/responses\/\w+$/.test(pointer));
@@ -345,7 +360,8 @@ describe('the page at /docs', () => {
     const starts = readQuickStarts();
     expect(starts.map(({ language }) => language)).toEqual(['curl', 'TypeScript', 'Python']);
     for (const { file, command, text } of starts)
-      for (const code of [file, command, text]) expect(shown).toContain(`<code>${code}</code>`);
+      for (const code of command === undefined ? [text] : [file, command, text])
+        expect(shown).toContain(`<code>${code}</code>`);
     expect(shown).toContain('<code>npm install @adoption-store/client</code>');
   });
 });

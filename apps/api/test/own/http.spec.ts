@@ -3,23 +3,25 @@ import { connect } from 'node:net';
 import { type Application, createApplication, MINUTE, plan } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
+import { connectTo, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import pg from 'pg';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions, createApi } from '../../src/create-api.js';
 import { startApi, type TestApi, useApi } from '../support/api.js';
-import { expectError } from '../support/expectations.js';
+import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { bearer, createPet, get, listPets, rawHead } from '../support/pets-client.js';
 import { isPooled } from '../support/pooled.js';
-import { parseResponses, type RawResponse, request, sendRaw } from '../support/raw-http.js';
+import { parseResponses, type RawResponse, request, sendRaw, sendUndescribed } from '../support/raw-http.js';
 import { end, MESSAGES, ORDERS, postMessage, postOrder } from '../support/store-client.js';
 
 const ADDRESS_LIMIT = 10_000;
 const GET = 'GET /v1/pets HTTP/1.1';
 const SECRET = 'password=hunter2';
 const LUNA = '{"name":"Luna","categoryId":1}';
+const PAGE = 'https://shop.example';
 
 const routes: { readonly method: string; readonly url: string }[] = [];
 /** The responses that a Fastify plugin and a Nest interceptor have seen. */
@@ -77,6 +79,11 @@ const ANSWERS: Readonly<Record<string, readonly [bytes: () => string, status: nu
   'a new animal': [() => post(LUNA), 201, true],
   'an animal that is not there': [() => lines('GET /v1/pets/404 HTTP/1.1', ...own()), 404, true],
   'the methods of a path': [() => lines('OPTIONS /v1/pets HTTP/1.1', ...own()), 204, true],
+  'a preflight': [
+    () => lines('OPTIONS /v1/pets HTTP/1.1', 'Host: a', `Origin: ${PAGE}`, 'Access-Control-Request-Method: POST'),
+    204,
+    false,
+  ],
   'an unknown path': [() => lines('GET /v1/cats HTTP/1.1', ...own()), 404, true],
   'a path that no router takes': [() => lines('GET /v1/%zz HTTP/1.1', ...own()), 400, true],
   'another method': [() => lines('DELETE /v1/pets HTTP/1.1', ...own()), 405, true],
@@ -156,8 +163,7 @@ async function counted(status: number): Promise<number> {
 it('a request whose client disconnected is counted once as 499, not as served, and in the usage of its key', async () => {
   const { account, key } = await api.openKey();
   const mine = { ...api, key };
-  const client = new pg.Client(api.databaseUrl);
-  await client.connect();
+  const client = await connectTo(api.databaseUrl);
   expect((await get(api, '/v1/pets', key)).status).toBe(200);
   const [served, hungUp] = [await counted(200), await counted(499)];
   await client.query('BEGIN');
@@ -345,6 +351,98 @@ describe('a defect is answered 500 internal_error without internals', () => {
   });
 });
 
+describe('a response that can’t be sent is 500 internal_error, with its id and limits, and without internals', () => {
+  type Break = (fastify: FastifyInstance) => unknown;
+  const secret = new Error(SECRET);
+  const failToSend: Break = (fastify) =>
+    fastify.addHook('onSend', (_request, _reply, _payload, done) => {
+      done(secret);
+    });
+  const breaks: Readonly<Record<string, Break>> = {
+    'a hook refuses to send it': failToSend,
+    'a hook throws while it is sent': (fastify) =>
+      fastify.addHook('onSend', () => {
+        throw secret;
+      }),
+    'a hook fails later while it is sent': (fastify) => fastify.addHook('onSend', () => Promise.reject(secret)),
+    'a hook fails before the guards, and one while it is sent': (fastify) =>
+      failToSend(fastify.addHook('onRequest', () => Promise.reject(secret))),
+    'a hook makes no text of it': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.code(200);
+        done(null, { password: SECRET });
+      }),
+    'a header of it isn’t valid': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.header('x-inside', `${SECRET}\n`);
+        done();
+      }),
+    'a header that is set late isn’t valid': (fastify) =>
+      fastify.addHook('onSend', async (_request, reply) => {
+        await Promise.resolve();
+        reply.header('x-inside', `${SECRET}\n`);
+      }),
+  };
+
+  it.each(Object.entries(breaks))('if %s', async (_case, breakIt) => {
+    const logged = jest.fn();
+    const broken = await startApi({
+      configure: (nest) => {
+        const fastify = nest.getHttpAdapter().getInstance();
+        jest.spyOn(fastify.log, 'error').mockImplementation(logged);
+        breakIt(fastify);
+      },
+    });
+    try {
+      const headers = {
+        ...bearer(broken.key),
+        'Content-Type': 'application/json',
+        'X-Request-Id': 'my-own',
+        Origin: PAGE,
+      };
+      for (const [method, path, body = ''] of [
+        ['GET', '/v1/pets'],
+        ['POST', '/v1/pets', LUNA],
+        ['DELETE', '/v1/pets'],
+        ['GET', '/v1/pets#x'],
+        ['GET', '/docs'],
+      ] as const) {
+        const response = await request(broken, path, { method, body, headers });
+        expectInternalError(response);
+        expect(corsOf(response)['access-control-allow-origin']).toBe(path === '/docs' ? undefined : '*');
+        const told = { request_id: 'my-own', route: expect.any(String) };
+        expect(logged).toHaveBeenLastCalledWith(told, 'the response could not be sent');
+        logged.mockClear();
+      }
+      expectHeadError(await request(broken, '/v1/pets', { method: 'HEAD', headers }), 500);
+      // If Node was to send the 204, it sends no body any more.
+      const options = lines('OPTIONS /v1/pets HTTP/1.1', 'Host: a', `Authorization: Bearer ${broken.key}`);
+      const [methods] = await sendUndescribed(broken, options);
+      expect(methods?.status).toBe(500);
+      expectLimitHeaders(methods);
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('if an address of a link isn’t valid, and what was added is there', async () => {
+    const broken = await startApi({ publicUrl: 'https://api.example.com\n' });
+    try {
+      const headers = { ...bearer(broken.key), 'Content-Type': 'application/json', 'X-Request-Id': 'my-own' };
+      expectInternalError(await request(broken, '/v1/pets', { method: 'POST', headers, body: LUNA }));
+      expect((await get(broken, '/v1/pets')).body).toContain('Luna');
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('nor can requests be counted', async () => {
+    const fail = () => Promise.reject(secret);
+    const breakIt = ({ requests }: Ports) => ({ requests: Object.assign(requests, { count: fail }) });
+    for (const path of ['/v1/pets', '/v1/pets#x']) expectInternalError(await answerOf(breakIt, path));
+  });
+});
+
 describe('while the database is down the answer is 503 service_unavailable with Retry-After', () => {
   let api: TestApi;
   let server: pg.Client;
@@ -358,8 +456,7 @@ describe('while the database is down the answer is 503 service_unavailable with 
     ({ key: unused } = await api.openKey());
     const url = /^postgres:\/\/\/(\w+)/;
     database = url.exec(api.databaseUrl)?.[1] ?? '';
-    server = new pg.Client(api.databaseUrl.replace(url, 'postgres:///postgres'));
-    await server.connect();
+    server = await connectTo(api.databaseUrl.replace(url, 'postgres:///postgres'));
     await closeDatabase();
   });
 
@@ -552,3 +649,139 @@ describe('readiness', () => {
     await infrastructure.close();
   });
 });
+
+describe('to a page of another origin', () => {
+  const EXPOSED =
+    'ETag, Link, Location, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
+    'Deprecation, Sunset, X-Stability, Idempotent-Replayed';
+  const readableBy = (origin: string) => ({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': EXPOSED,
+  });
+  const PREFLIGHT = {
+    'access-control-allow-methods': 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT',
+    'access-control-allow-headers':
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, User-Agent, X-Request-Id, traceparent',
+    'access-control-max-age': '7200',
+  };
+  const ASKING = {
+    Origin: PAGE,
+    'Access-Control-Request-Method': 'PATCH',
+    'Access-Control-Request-Headers': 'if-match',
+  };
+  const asOf = (bytes: string, origin: string) => bytes.replace('\r\n', `\r\nOrigin: ${origin}\r\n`);
+  const preflight = (to: TestApi, headers: Readonly<Record<string, string>> = ASKING) =>
+    request(to, '/v1/pets/1', { method: 'OPTIONS', headers });
+  const AT_THE_SOCKET: Readonly<Record<string, string>> = {
+    'what is no HTTP': 'GET /v1/pets HTTP/1.1\r\nnonsense\r\n\r\n',
+    'too large headers': lines('GET /v1/pets HTTP/1.1', `Cookie: ${'x'.repeat(17_000)}`),
+    CONNECT: lines('CONNECT x:443 HTTP/1.1', 'Host: x:443'),
+  };
+
+  async function withOrigins(corsOrigins: readonly string[], use: (api: TestApi) => Promise<void>): Promise<void> {
+    const listed = await startApi({ corsOrigins });
+    try {
+      await use(listed);
+    } finally {
+      await listed.close();
+    }
+  }
+
+  it.each(Object.entries(ANSWERS).filter(([name]) => !/^a (page|preflight)/.test(name)))(
+    'the answer to %s is readable, and shows nothing of it to others',
+    async (name, [bytes]) => {
+      const count = name === 'a head' ? Infinity : 1;
+      const [answer] = await sendRaw(api, asOf(bytes(), PAGE), count);
+      expect(answer && corsOf(answer)).toEqual(readableBy('*'));
+      const [other] = await sendRaw(api, bytes(), count);
+      expect(other && corsOf(other)).toEqual({});
+    },
+  );
+
+  it.each(Object.entries(AT_THE_SOCKET))('the refusal of %s at the socket is readable', async (_case, bytes) => {
+    const [answer] = await sendRaw(api, asOf(bytes, PAGE));
+    expect(answer && corsOf(answer)).toEqual(readableBy('*'));
+  });
+
+  it('pages beside the API stay closed', async () => {
+    for (const path of ['/docs', '/openapi.json', '/livez']) {
+      const { headers } = await request(api, path, { headers: { Origin: PAGE } });
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+
+  it('a preflight is answered 204 without a key, whatever is at the path, and shows the limits of the address', async () => {
+    for (const path of ['/v1', '/v1/pets', '/v1/pets/1?x', '/v1/none', '/v1//pets', 'http://x/v1/pets']) {
+      const answer = await request(api, path, { method: 'OPTIONS', headers: ASKING });
+      expect(answer).toMatchObject({ status: 204, body: '' });
+      expect(corsOf(answer)).toEqual({ ...readableBy('*'), ...PREFLIGHT });
+      expect(Object.keys(answer.headers)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^content-/)]));
+      expectLimitHeaders(answer);
+    }
+  });
+
+  it('a preflight costs nothing, and is answered to an address without requests left', async () => {
+    const poor = await startApi({}, { addressLimit: 1 });
+    try {
+      const left = async () => (await preflight(poor)).headers['x-ratelimit-remaining'];
+      expect([await left(), await left()]).toEqual(['1', '1']);
+      expectError(await request(poor, '/v1/pets'), 401, 'missing_api_key');
+      expectError(await request(poor, '/v1/pets'), 429, 'rate_limited');
+      expect([await left(), (await preflight(poor)).status]).toEqual(['0', 204]);
+    } finally {
+      await poor.close();
+    }
+  });
+
+  it('only a real preflight is one', async () => {
+    const { Origin, ...withoutOrigin } = ASKING;
+    expectError(await preflight(api, withoutOrigin), 401, 'missing_api_key');
+    expectError(await preflight(api, { Origin }), 401, 'missing_api_key');
+    expectError(await request(api, '/v1/pets', { headers: ASKING }), 401, 'missing_api_key');
+    for (const path of ['/', '/v2/pets', '/v1x'])
+      expectError(await request(api, path, { method: 'OPTIONS', headers: ASKING }), 401, 'missing_api_key');
+    const methods = await request(api, '/v1/pets', { method: 'OPTIONS', headers: { ...bearer(api.key), Origin } });
+    expect(methods).toMatchObject({ status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
+    expect(await request(api, '/docs', { method: 'OPTIONS', headers: ASKING })).toMatchObject({
+      status: 204,
+      headers: { allow: 'GET, HEAD, OPTIONS' },
+    });
+    expectError(await request(api, '/v1/pets#x', { method: 'OPTIONS', headers: ASKING }), 400, 'bad_request');
+  });
+
+  it('of the named origins the answers are readable, and of no other', async () => {
+    const [one, other] = ['https://a.example', 'https://b.example:8443'];
+    await withOrigins([one, other], async (listed) => {
+      for (const origin of [one, other]) {
+        const readable = { ...readableBy(origin), vary: 'Origin' };
+        expect(corsOf(await request(listed, '/v1/pets', { headers: { Origin: origin } }))).toEqual(readable);
+        const answer = await preflight(listed, { ...ASKING, Origin: origin });
+        expect(corsOf(answer)).toEqual({ ...readable, ...PREFLIGHT });
+      }
+      // The answer depends on the origin, so a cache must know even of one without it.
+      expect(corsOf(await request(listed, '/v1/pets'))).toEqual({ vary: 'Origin' });
+      for (const Origin of [PAGE, 'https://a.example.evil.example', 'null', `${one}, ${other}`]) {
+        expect(corsOf(await request(listed, '/v1/pets', { headers: { Origin } }))).toEqual({ vary: 'Origin' });
+        const answer = await preflight(listed, { ...ASKING, Origin });
+        expect([answer.status, corsOf(answer)]).toEqual([204, { vary: 'Origin' }]);
+      }
+      for (const bytes of Object.values(AT_THE_SOCKET))
+        expect((await sendRaw(listed, asOf(bytes, one))).map(corsOf)).toEqual([readableBy('*')]);
+      expect(corsOf(await request(listed, '/docs', { headers: { Origin: one } }))).toEqual({ vary: 'Accept-Encoding' });
+    });
+  });
+
+  it('nothing is readable if no origin is allowed, and a preflight is any other request', async () => {
+    await withOrigins([], async (closed) => {
+      expectError(await preflight(closed), 401, 'missing_api_key');
+      const all = [await preflight(closed), await request(closed, '/v1/pets', { headers: { Origin: PAGE } })];
+      for (const bytes of Object.values(AT_THE_SOCKET)) all.push(...(await sendRaw(closed, asOf(bytes, PAGE))));
+      expect(all.map(corsOf)).toEqual(all.map(() => ({})));
+    });
+  });
+});
+
+/** What a browser reads of CORS, and caches of what the answer depends on. */
+function corsOf({ headers }: RawResponse): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(access-control-|vary$)/.test(name)));
+}

@@ -1,8 +1,7 @@
 import { createApplication } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@adoption-store/test-support';
-import pg from 'pg';
+import { connectTo, until } from '@adoption-store/test-support';
 import { type ApiParts, ApiModule } from '../../src/api.module.js';
 import { useApi } from '../support/api.js';
 import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
@@ -219,8 +218,7 @@ describe('an Idempotency-Key', () => {
 
 describe('a unique violation within a transaction', () => {
   it('is the same refusal as without an Idempotency-Key, and is stored', async () => {
-    const client = new pg.Client(api.databaseUrl);
-    await client.connect();
+    const client = await connectTo(api.databaseUrl);
     try {
       const { petId } = await placeOrder(api);
       // An impossible state, in which only the index forbids a second order.
@@ -239,8 +237,7 @@ describe('a unique violation within a transaction', () => {
 
 describe('a request whose Idempotency-Key another one has in use', () => {
   it('is refused after a short wait, with Retry-After, and may be sent again', async () => {
-    const client = new pg.Client(api.databaseUrl);
-    await client.connect();
+    const client = await connectTo(api.databaseUrl);
     try {
       const before = await animals();
       const key = newKey();
@@ -263,8 +260,7 @@ describe('a request whose Idempotency-Key another one has in use', () => {
 
 describe('a write in progress when its 503 is sent', () => {
   it('is found by its Idempotency-Key, and runs once', async () => {
-    const client = new pg.Client(api.databaseUrl);
-    await client.connect();
+    const client = await connectTo(api.databaseUrl);
     try {
       const before = await animals();
       const key = newKey();

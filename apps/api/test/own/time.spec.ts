@@ -1,5 +1,5 @@
 import { createApplication, DAY, DEFAULT_ORDER_TTL, instant, later } from '@adoption-store/domain';
-import { ask } from '@adoption-store/test-support';
+import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApi } from '../../src/create-api.js';
 import { type TestApi, useApi } from '../support/api.js';
@@ -24,6 +24,9 @@ import {
   removeCategory,
   writeMessage,
 } from '../support/store-client.js';
+
+// An unknown category under CATEGORIES=strict.
+expectDatabaseErrors('23503');
 
 const [GREATEST, LEAST] = ['9223372036854775807', '-9223372036854775808'];
 

@@ -45,7 +45,8 @@ describe.each([
     ['no name', '{}', /^name is required$/],
     ['null', '{"name":null}', /^name\b/],
     ['a number', '{"name":1}', /^name must be a string$/],
-    ['white space', '{"name":" \\t\\u3000"}', /^name must not be empty/],
+    ['white space', '{"name":" \\t\\u3000"}', /^name must have at least one visible/],
+    ['no visible character', '{"name":"\\u0085\\u200b"}', /^name must have at least one visible/],
     ['256 characters', `{"name":"${'x'.repeat(256)}"}`, /^name must be at most 255 characters$/],
   ])('400 invalid_parameter to %s', async (_case, body, message) => {
     expect(expectError(await sendCategory(api, method, path, body), 400, 'invalid_parameter')).toMatch(message);

@@ -43,14 +43,17 @@ interface Description {
 
 /** Pages outside the API. Health, the description and its page have their own suites. */
 const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
-/** Headers that HTTP defines for any message. */
+/** Headers that HTTP and CORS define for any message. */
 const GENERIC: ReadonlySet<string> = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
   'connection',
   'content-length',
   'content-type',
   'date',
   'keep-alive',
   'transfer-encoding',
+  'vary',
 ]);
 const JSON_TYPE = 'application/json; charset=utf-8';
 const LONGEST_METHOD = 20;
@@ -69,6 +72,16 @@ const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-
 const refusals = components['responses'] as Named<Response>;
 const common = Object.entries(refusals['PayloadTooLarge']?.headers ?? {}).filter(([name]) => name !== 'X-Stability');
 const withAllow = { ...Object.fromEntries(common), Allow: allow };
+const list: Header = { schema: { type: 'string', pattern: '^[\\w-]+(?:, [\\w-]+)*$' } };
+/** The answer to a preflight, whose headers for the browser are absent if its origin isn't allowed. */
+const preflight: Response = {
+  headers: {
+    ...Object.fromEntries(common),
+    'Access-Control-Allow-Methods': list,
+    'Access-Control-Allow-Headers': list,
+    'Access-Control-Max-Age': { schema: { type: 'integer' } },
+  },
+};
 
 /** Responses to requests that match no operation. OpenAPI can't describe them. */
 const elsewhere: Named<Response> = {
@@ -124,7 +137,8 @@ function requestLines(bytes: string): readonly (readonly [method: string, target
 export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
   const path = pathOf(routableUrl({ url: target }));
   if (BESIDE.test(path)) return [];
-  const described = describedResponse(method, path, response.status);
+  const isPreflight = method === 'OPTIONS' && response.status === 204 && !('allow' in response.headers);
+  const described = isPreflight ? preflight : describedResponse(method, path, response.status);
   if (described === undefined) return [`status ${response.status} is not described`];
   return [...headerProblems(described, response), ...bodyProblems(described, response, method === 'HEAD')];
 }

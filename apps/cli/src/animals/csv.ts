@@ -1,11 +1,11 @@
-import type { Animal, ImportRow, PetStatus } from '@adoption-store/domain';
+import type { Animal, ImportRow } from '@adoption-store/domain';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
-import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { animalFrom, FIELD_NAMES, type Omissions, type ReadRows, rowOf } from './file-format.js';
 import { armed, disarmed } from './formulas.js';
 import { type Lines, linesIn, MAX_RECORD, piecesOf, TOO_LONG, UnreadableError } from './lines.js';
 
-const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
+const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
 
 /** The line ends of RFC 4180 and of Unix. */
 const LINE_ENDS = ['\r\n', '\n'];
@@ -36,16 +36,17 @@ interface CsvShape {
 export const readCsv: ReadRows = (input, { omissions }) =>
   csvRows(input, omissions, {
     required: ['name', 'categoryId'],
-    known: COLUMNS,
+    known: FIELD_NAMES,
     isEmpty: (cell) => cell === '',
     fromSpreadsheet: armed,
     rowOf: (cells, line) =>
-      rowOf(line, () => ({
-        id: cells('id') === '' ? undefined : integerOf('id', cells('id')),
-        name: cells('name'),
-        categoryId: integerOf('categoryId', cells('categoryId')),
-        status: cells('status') === '' ? undefined : (cells('status') as PetStatus),
-      })),
+      rowOf(line, () =>
+        animalFrom((name, { type, isOptional }) => {
+          const cell = cells(name);
+          if (cell === '' && isOptional) return undefined;
+          return type === 'bigint' && INTEGER.test(cell) ? BigInt(cell) : cell;
+        }),
+      ),
   });
 
 /** Reads the rows of a CSV with a header. */
@@ -167,19 +168,14 @@ function unreadable(line: number, { code, message }: CsvError): UnreadableError 
   return new UnreadableError(line, REASONS[code] ?? message);
 }
 
-function integerOf(column: string, text: string): bigint {
-  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) throw new RowError(`${column} must be an integer`);
-  return BigInt(text);
-}
-
 /** The animals as CSV (RFC 4180), with a header. */
 export async function* writeCsv(
   parts: AsyncIterable<readonly Animal[]>,
   cellOf = (text: string) => text,
 ): AsyncGenerator<string> {
-  yield await csvOf([COLUMNS]);
-  for await (const animals of parts)
-    yield await csvOf(animals.map((animal) => COLUMNS.map((column) => cellOf(String(animal[column])))));
+  const cells = (animal: Partial<Animal>) => FIELD_NAMES.map((name) => cellOf(String(animal[name] ?? '')));
+  yield await csvOf([FIELD_NAMES]);
+  for await (const animals of parts) yield await csvOf(animals.map(cells));
 }
 
 /** The same for a spreadsheet, which would calculate a formula. `readCsv` reads the same animals from it. */

@@ -1,4 +1,4 @@
-import type { ImportRow } from '@adoption-store/domain';
+import type { Animal, ImportRow } from '@adoption-store/domain';
 import { UnreadableError } from './lines.js';
 
 /** The most kinds of omissions that are counted separately. */
@@ -45,8 +45,10 @@ export function endingInRefusal(read: ReadRows): ReadRows {
 /** A reason to refuse a row. */
 export class RowError extends Error {}
 
+type RowAnimal = Extract<ImportRow, { animal: unknown }>['animal'];
+
 /** The row, or its refusal if `read` throws a RowError. */
-export function rowOf(line: number, read: () => Extract<ImportRow, { animal: unknown }>['animal']): ImportRow {
+export function rowOf(line: number, read: () => RowAnimal): ImportRow {
   try {
     return { line, animal: read() };
   } catch (error) {
@@ -59,4 +61,31 @@ export function rowOf(line: number, read: () => Extract<ImportRow, { animal: unk
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new RowError('is not a JSON object');
   return value as Readonly<Record<string, unknown>>;
+}
+
+interface Field {
+  readonly type: 'bigint' | 'string';
+  readonly isOptional?: boolean;
+}
+
+const FIELDS: Readonly<Record<keyof Animal, Field>> = {
+  id: { type: 'bigint', isOptional: true },
+  name: { type: 'string' },
+  categoryId: { type: 'bigint' },
+  status: { type: 'string', isOptional: true },
+};
+
+/** The fields of an animal in this store's own formats, in the order in which they are written. */
+export const FIELD_NAMES = Object.keys(FIELDS) as readonly (keyof Animal)[];
+
+/** @throws RowError if a value isn't of its field's type. */
+export function animalFrom(valueOf: (name: keyof Animal, field: Field) => unknown): RowAnimal {
+  const values = FIELD_NAMES.map((name) => {
+    const field = FIELDS[name];
+    const value = valueOf(name, field);
+    const isMissing = value === undefined && field.isOptional === true;
+    if (isMissing || typeof value === field.type) return [name, value];
+    throw new RowError(`${name} must be ${field.type === 'bigint' ? 'an integer' : 'a string'}`);
+  });
+  return Object.fromEntries(values) as RowAnimal;
 }

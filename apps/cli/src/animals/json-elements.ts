@@ -13,7 +13,7 @@ export interface JsonText {
  * Splits a stream of JSON texts into elements, so that no text has to be held in memory. A text is an array of elements,
  * an object whose property `key` is such an array, or a single element.
  *
- * @param pieces of whole characters.
+ * @param pieces are cut between characters, never within one.
  * @throws UnreadableError
  */
 export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): AsyncGenerator<readonly JsonText[]> {

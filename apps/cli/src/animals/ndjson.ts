@@ -1,9 +1,9 @@
-import { type Animal, type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
+import { type Animal, type ImportRow, reasonOf } from '@adoption-store/domain';
 import { parse } from 'lossless-json';
-import { objectOf, type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { animalFrom, FIELD_NAMES, objectOf, type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
 import { piecesOf } from './lines.js';
 
-const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
+const KNOWN: readonly string[] = FIELD_NAMES;
 const BLANK = /^[ \t\r]*$/;
 // No int64 has more digits.
 const INTEGER = /^-?\d{1,19}$/;
@@ -18,13 +18,9 @@ export const readNdjson: ReadRows = async function* (input, { omissions }) {
 
 function animalRow(line: number, text: string, omissions: Omissions): ImportRow {
   return rowOf(line, () => {
-    const { id, name, categoryId, status, ...others } = objectOf(strictly(text));
-    for (const property of Object.keys(others)) omissions.add(property);
-    if (id !== undefined && typeof id !== 'bigint') throw new RowError('id must be an integer');
-    if (typeof name !== 'string') throw new RowError('name must be a string');
-    if (typeof categoryId !== 'bigint') throw new RowError('categoryId must be an integer');
-    if (status !== undefined && typeof status !== 'string') throw new RowError('status must be a string');
-    return { id, name, categoryId, status: status as PetStatus | undefined };
+    const values = objectOf(strictly(text));
+    for (const property of Object.keys(values)) if (!KNOWN.includes(property)) omissions.add(property);
+    return animalFrom((name) => values[name]);
   });
 }
 
@@ -49,10 +45,11 @@ export async function* writeNdjson(parts: AsyncIterable<readonly Animal[]>): Asy
   for await (const animals of parts) yield animals.map((animal) => `${jsonOf(animal)}\n`).join('');
 }
 
-function jsonOf(animal: Animal): string {
-  const members = FIELDS.map((field) => {
-    const value = animal[field];
-    return `${JSON.stringify(field)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
+function jsonOf(animal: Partial<Animal>): string {
+  const members = FIELD_NAMES.flatMap((name) => {
+    const value = animal[name];
+    if (value === undefined) return [];
+    return `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
   });
   return `{${members.join()}}`;
 }

@@ -11,6 +11,7 @@ import {
   HOUR,
   int64From,
   invalid,
+  type IssuedKey,
   IssueKey,
   KEY_STATES,
   keyName,
@@ -24,6 +25,7 @@ import {
   sharedScopes,
   ShowKey,
   ShowKeys,
+  type Transaction,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
@@ -97,16 +99,16 @@ export class KeysController {
           if (scopes.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
-      if (!(await this.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
-      const issued = await this.issueKey.execute({
+      const input = {
         accountId: account.id,
         credentialVersion: account.credentialVersion,
         name,
         // No list if every box is checked: the key has what its account has, also later.
         scopes: scopes.length === offered.length ? undefined : scopes,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
-      });
-      return page('new-key', issued);
+      };
+      const issued = await this.once(form, account, (transaction) => this.issueKey.execute(input, transaction));
+      return issued === undefined ? redirect('/keys', 'form-sent-before') : page('new-key', issued);
     } catch (error) {
       return this.showKeys(account, query, form.refused(error));
     }
@@ -148,9 +150,10 @@ export class KeysController {
     try {
       const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
       if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
-      if (!(await this.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
       const { id: accountId, credentialVersion } = account;
-      const issued = await this.rotateKey.execute({ id: key.id, accountId, credentialVersion, overlap: hours * HOUR });
+      const input = { id: key.id, accountId, credentialVersion, overlap: hours * HOUR };
+      const issued = await this.once(form, account, (transaction) => this.rotateKey.execute(input, transaction));
+      if (issued === undefined) return redirect('/keys', 'form-sent-before');
       return page('new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
       if (isNotFound(error)) return redirect(`/keys/${id}`, 'key-not-changed');
@@ -218,12 +221,21 @@ export class KeysController {
 
   /**
    * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
-   * which identifies a form that was already sent.
+   * which identifies a form that was already sent. Undefined if it was. The mark is stored only if the key is.
    */
-  private async isFirst({ token }: Form, { id: accountId }: Account): Promise<boolean> {
+  private async once(
+    { token }: Form,
+    { id: accountId }: Account,
+    work: (transaction: Transaction) => Promise<IssuedKey>,
+  ): Promise<IssuedKey | undefined> {
     const form = { accountId, key: `form ${token}`, fingerprint: 'form' };
-    const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
-    return !isReplay;
+    let issued: IssuedKey | undefined;
+    // The answer isn't the key's text, which is never stored.
+    await this.answerOnce.execute(form, async (transaction) => {
+      issued = await work(transaction);
+      return 'sent';
+    });
+    return issued;
   }
 }
 

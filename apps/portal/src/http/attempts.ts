@@ -1,6 +1,7 @@
 import {
   type Account,
   type AccountId,
+  addressKey,
   type AttemptLimit,
   LimitAttempts,
   MINUTE,
@@ -77,7 +78,7 @@ export class Attempts {
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
   async clear({ id, email }: Account): Promise<void> {
-    await this.limitAttempts.clear([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
+    await this.limitAttempts.clear([`sign-in ${addressKey(email)}`, `reset ${addressKey(email)}`, `password ${id}`]);
   }
 
   private async bucketsOf(
@@ -89,7 +90,7 @@ export class Attempts {
       const email = readEmailAddress(fields(request.body, 'email').email);
       if (email === undefined) return [byAddress(request)];
       const device = await this.devices.recognise(request, email);
-      if (device === undefined) return [byAddress(request), byAccount(kind, email)];
+      if (device === undefined) return [byAddress(request), byAccount(kind, addressKey(email))];
       // A right password costs a hash too, so it counts against the account's limit.
       return [byPerson(device.accountId), byAccount(kind, `${device.accountId} ${device.nonce}`)];
     }

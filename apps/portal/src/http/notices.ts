@@ -14,10 +14,12 @@ const NOTICES = {
   'address-proven': 'Your e-mail address is confirmed.',
   'address-change-sent':
     'We have sent a link to the new address. It is valid for one hour. Your address changes when you open it.',
-  'address-change-not-sent': 'No e-mail was sent: you have three links that still work. Try again in an hour.',
+  'address-change-not-sent':
+    'No e-mail was sent: three of your links still work, or that address has got too many. Try again in an hour.',
   'address-changed': 'The e-mail address is changed. Sign in with the new one from now on.',
   'proof-sent': 'We have sent you another link by e-mail.',
-  'proof-not-sent': 'No e-mail was sent: your address is already confirmed, or you have received three links today.',
+  'proof-not-sent':
+    'No e-mail was sent: your address is already confirmed, or has got too many links. Look for the latest e-mail.',
   'password-changed': 'Your password is changed. All your other sessions have ended.',
   'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
   'account-closed': 'Your account is closed, and its keys are revoked.',

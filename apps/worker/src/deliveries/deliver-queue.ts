@@ -14,7 +14,6 @@ interface Delivery<Attempt> {
       isStopping: () => boolean,
       onMore: () => void,
     ): Promise<{ readonly mayHaveMore: boolean }>;
-    watch(onQueued: () => void): () => Promise<void>;
   };
   readonly onAttempt: (attempt: Attempt) => void;
 }
@@ -35,11 +34,9 @@ export function deliverQueue<Attempt>(
     rest: (signal: AbortSignal) => mayBeDue.wait(signal),
   };
   for (let started = 0; started < concurrency; started += 1) jobs.start(job);
-  const unwatch = deliverBatch.watch(wakeOne);
-  // No notification arrives when a postponed item is due again, or when a killed worker's claim expires.
+  // An item may have been queued, a postponed one may be due again, or the claim of a killed worker may have expired.
   const timer = setInterval(wakeOne, SECOND);
   jobs.onStop(() => {
     clearInterval(timer);
-    return unwatch();
   });
 }

@@ -1,8 +1,9 @@
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { DAY, HOUR, type Instant, later } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { Account, AccountId } from './account.js';
+import type { AttemptDecision, AttemptState } from './attempt-counter.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
 
@@ -20,7 +21,7 @@ export function hasLink(kind: AccountMailKind): kind is LinkKind {
 
 /** How long a link of each kind works, in milliseconds. */
 export const LINK_TTL: Readonly<Record<LinkKind, number>> = { reset: HOUR, proof: DAY, change: HOUR };
-/** Usable links of one kind that an account may have at once. This also bounds the mails that a stranger has it sent. */
+/** Usable links of one kind that an account may have at once. This also bounds the mails that it can have sent to strangers. */
 export const MOST_LINKS = 3;
 
 /** The address of the page that takes the token of each kind of link. */
@@ -47,6 +48,23 @@ export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: 
   return now < expiresAt;
 }
 
+/** Mails of one kind that an address gets in an hour. After that it gets one an hour. */
+const MOST_MAILS = 5;
+
+/**
+ * Counts a mail to an address, whichever account asks for it. Each mail keeps one of five places for an hour, and the places
+ * become free one after the other: so the kept times may lie ahead. A refused mail is preceded by one within the hour, so
+ * whoever reads the mails always has a link of that age.
+ */
+export function decideMailTo({ times, sharedNow: now }: AttemptState): AttemptDecision {
+  const kept = times.filter((time) => time > later(now, -HOUR));
+  const [first] = kept;
+  if (first !== undefined && kept.length >= MOST_MAILS) return { until: later(first, HOUR) };
+  const last = kept.at(-1);
+  const time = last === undefined ? now : instant(Math.max(now, later(last, HOUR)));
+  return { until: undefined, times: [...kept, time], expiresAt: later(time, HOUR) };
+}
+
 /** An account that asks for a mail with a link. */
 export interface LinkMailState {
   /** Undefined if there is no such account, or it is closed. */
@@ -55,7 +73,7 @@ export interface LinkMailState {
   readonly usable: number;
 }
 
-/** Whether the mail is queued. The number also bounds the mails that an account can have sent to strangers. */
+/** Whether the mail is queued. */
 export function decideLinkMail({ account, usable }: LinkMailState, most: number): boolean {
   return account !== undefined && usable < most;
 }

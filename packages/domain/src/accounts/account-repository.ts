@@ -1,7 +1,10 @@
 import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
 
-/** Port: the open accounts. A closed account is never returned. Each method is atomic. */
+/**
+ * Port: the open accounts. A closed account is never returned. Each method is atomic. Addresses are compared by `addressKey`;
+ * of older accounts that differ in composition alone, the exact one is found.
+ */
 export interface AccountRepository {
   /**
    * Returns the account of this e-mail address, and opens one if there is none. Concurrent callers get the same

@@ -7,7 +7,7 @@ import type { Scopes } from './scope.js';
 export type AccountId = Branded<bigint, 'AccountId'>;
 
 export interface NewAccount {
-  /** In lower case, so that each address opens one account, however it is written. */
+  /** In lower case, and otherwise as it was sent. Each `addressKey` opens one account. */
   readonly email: string;
   readonly plan: Plan;
   /** None of its keys can use another scope. */
@@ -93,6 +93,11 @@ export function isEmailAddress(text: string): boolean {
 /** The address in the form that accounts store. Undefined if the text isn't an e-mail address. */
 export function readEmailAddress(text: string): string | undefined {
   return isEmailAddress(text) ? text.toLowerCase() : undefined;
+}
+
+/** The form in which stored addresses are compared. */
+export function addressKey(email: string): string {
+  return email.normalize('NFC');
 }
 
 /** @throws DomainError `invalid_parameter` if the text isn't an e-mail address. */

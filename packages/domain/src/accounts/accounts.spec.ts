@@ -25,7 +25,7 @@ import {
 } from './api-key.js';
 import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
 import type { IssueKeyInput } from './issue-key.js';
-import { describePlan, limitsOf, plan, type PlanName, samePlan } from './plan.js';
+import { describePlan, plan, type PlanName, PLANS, samePlan } from './plan.js';
 import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
 
 const EMAIL = 'dev@example.com';
@@ -64,7 +64,7 @@ describe('an account', () => {
     const { issue, changePlan, authenticate } = setUp();
     const keys = [await issue(), await issue()];
     const changed = await changePlan.execute({ email: 'DEV@example.com', plan: plan('pro') });
-    expect(changed).toMatchObject({ email: EMAIL, plan: { name: 'pro' } });
+    expect(changed).toMatchObject({ email: EMAIL, plan: PLANS.pro });
     await expect(changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
       code: 'invalid_parameter',
     });
@@ -91,12 +91,12 @@ describe('an account', () => {
 
 describe('decisions on accounts', () => {
   const account: Account = {
-    ...{ id: 1n as AccountId, email: EMAIL, plan: { name: 'free' }, scopes: undefined },
+    ...{ id: 1n as AccountId, email: EMAIL, plan: PLANS.free, scopes: undefined },
     ...{ createdAt: instant(0), credentialVersion: 1, provenAt: undefined },
   };
   const proven = { ...account, provenAt: instant(1) };
   const operators = { ...account, credentialVersion: 0 };
-  const pro = { name: 'pro' } as const;
+  const pro = PLANS.pro;
 
   describe('a plan', () => {
     const given = decisions({ it, expect }, decidePlan);
@@ -136,7 +136,7 @@ describe('a plan', () => {
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
   ])('%s allows %d requests a minute and %d a day', (name, perMinute, perDay) => {
-    expect(limitsOf(plan(name))).toEqual({ perMinute, perDay });
+    expect(plan(name)).toEqual({ name, perMinute, perDay });
   });
 
   it('enterprise allows the limits it was given', () => {
@@ -145,12 +145,12 @@ describe('a plan', () => {
 
   it.each([1, 2 ** 31 - 1])('enterprise may allow %d, by the minute and by the day', (most) => {
     const limits = { perMinute: most, perDay: most };
-    expect(limitsOf(plan('enterprise', limits))).toEqual(limits);
+    expect(plan('enterprise', limits)).toEqual({ name: 'enterprise', ...limits });
   });
 
   it('is another one where its name or one of its two numbers differs', () => {
     const one = plan('enterprise', { perMinute: 60, perDay: 1_000 });
-    expect(samePlan(one, plan('enterprise', limitsOf(one)))).toBe(true);
+    expect(samePlan(one, plan('enterprise', one))).toBe(true);
     expect(samePlan(one, plan('enterprise', { perMinute: 61, perDay: 1_000 }))).toBe(false);
     expect(samePlan(one, plan('enterprise', { perMinute: 60, perDay: 1_001 }))).toBe(false);
     expect(samePlan(one, plan('free'))).toBe(false);
@@ -365,7 +365,7 @@ describe('a key', () => {
 
   it('may have no name, or one of 1 to 100 characters that can be read', () => {
     for (const name of [undefined, 'x', ' x ', 'x'.repeat(100)]) expect(keyName(name)).toBe(name);
-    for (const name of ['', ' \t', 'x'.repeat(101), 'a\u0007b', '\u009f']) {
+    for (const name of ['', ' \t', 'x'.repeat(101), 'a\u0007b', '\u009f', '\u200b\u2060']) {
       expect(() => keyName(name)).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
     }
   });
@@ -376,7 +376,7 @@ describe('decisions on keys', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON, LATE] = [later(NOW, -HOUR), later(NOW, HOUR), later(NOW, 60 * DAY)];
   const account: Account = {
-    ...{ id: THEIRS, email: EMAIL, plan: { name: 'free' }, scopes: undefined },
+    ...{ id: THEIRS, email: EMAIL, plan: PLANS.free, scopes: undefined },
     ...{ createdAt: EARLIER, credentialVersion: 3, provenAt: undefined },
   };
   const text = { hash: 'another hash', ending: 'stuv' };

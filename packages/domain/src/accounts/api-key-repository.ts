@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
 import type { PagePart } from '../kernel/page.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type {
   ApiKey,
   ApiKeyId,
@@ -52,7 +53,12 @@ export interface ApiKeyRepository {
    * Adds the key that `decide` returns. Its account is locked, so no other key is added to it meanwhile, and it is neither
    * closed nor gets another password. The state counts the keys at that instant.
    */
-  add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey>;
+  add(
+    accountId: AccountId,
+    at: Instant,
+    decide: (state: KeyHolder) => NewApiKey,
+    transaction?: Transaction,
+  ): Promise<ApiKey>;
   /**
    * The key with its account, as they were at most one second ago. An unknown hash is always looked up.
    *
@@ -76,7 +82,12 @@ export interface ApiKeyRepository {
    * Adds the replacement and changes the old key: both or neither. First the account is locked, as `add` does, and then the
    * old key. Resolves to both as they are stored.
    */
-  replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation>;
+  replace(
+    id: ApiKeyId,
+    at: Instant,
+    decide: (state: RotationState) => RotatedKey,
+    transaction?: Transaction,
+  ): Promise<StoredRotation>;
   /** Changes the key and the one that it replaced, both of which are locked. */
   rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void>;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */

@@ -3,13 +3,12 @@ import { type KeyState, keyState } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
 import type { KeyRequester } from './key-bans.js';
-import { limitsOf, type Plan, type PlanLimits } from './plan.js';
+import type { Plan } from './plan.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 
 /** The account and the key of an authenticated request. */
 export interface Caller extends AccountKey, KeyRequester {
   readonly plan: Plan;
-  readonly limits: PlanLimits;
 }
 
 const REASONS = {
@@ -58,6 +57,6 @@ export class Authenticate {
     const state = keyState(found.key, this.ports.clock.now());
     if (state !== 'active') throw new UnusableKey(state, found);
     const { account, key } = found;
-    return { account, key, accountId: account.id, keyId: key.id, plan: account.plan, limits: limitsOf(account.plan) };
+    return { account, key, accountId: account.id, keyId: key.id, plan: account.plan };
   }
 }

@@ -1,10 +1,19 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { RefusedForGood } from '../deliveries/deliver-batch.js';
-import { DAY, HOUR, type Instant, instant, later, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { accountMailPages, decisions, inMemoryPorts } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail } from './account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS, LINK_TTL, MOST_LINKS } from './account-mail.js';
+import {
+  type AccountMailId,
+  decideLinkMail,
+  decideMailTo,
+  decideToken,
+  LINK_KINDS,
+  LINK_TTL,
+  MOST_LINKS,
+} from './account-mail.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -18,6 +27,7 @@ import {
   NOTICE_TTL,
 } from './credentials.js';
 import type { AccountMailDelivery } from './deliver-account-mails.js';
+import { PLANS } from './plan.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 const PASSWORD = 'a horse, a battery';
@@ -45,7 +55,7 @@ describe('decisions on credentials', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON] = [later(NOW, -HOUR), later(NOW, 1)];
   const account: Account = {
-    ...{ id: 7n as AccountId, email: EMAIL, plan: { name: 'pro' }, scopes: ['pets:read'] },
+    ...{ id: 7n as AccountId, email: EMAIL, plan: PLANS.pro, scopes: ['pets:read'] },
     ...{ createdAt: EARLIER, credentialVersion: 3, provenAt: undefined },
   };
   const proven = { ...account, provenAt: EARLIER };
@@ -69,21 +79,27 @@ describe('decisions on credentials', () => {
     const opened = {
       email: EMAIL,
       scopes: command.scopes,
-      plan: { name: 'free' },
+      plan: PLANS.free,
       createdAt: NOW,
       credentialVersion: 1,
     };
     signUp('a free address', undefined)
       .when('it is given', command)
-      .then('it opens an account', { account: opened, passwordHash: 'hash' } as ReturnType<typeof decideSignUp>);
+      .then('it opens an account', { account: opened, passwordHash: 'hash' });
     signUp('an address with an account', operators).when('it is given', command).thenRefused('email_taken');
   });
 
   describe('changing the password', () => {
     const change = given(decidePasswordChange);
-    change('a password', stored)
-      .when('it is changed', right)
-      .then('sessions and links end', { credentials: of(next, 'next'), revokedLinks: ['reset', 'change'] });
+    change('a proven address', of(proven))
+      .when('its password is changed', right)
+      .then('sessions and links end', {
+        credentials: of({ ...next, provenAt: EARLIER }, 'next'),
+        revokedLinks: ['reset', 'change'],
+      });
+    change('an unproven address', stored)
+      .when('its password is changed', right)
+      .then('its owner can still reset it', { credentials: of(next, 'next'), revokedLinks: ['change'] });
     change('another password by now', stored).when('it is changed', wrong).then(nothing, undefined);
     change('no password', none).when('it is changed', right).then(nothing, undefined);
     change('no account', undefined).when('its password is changed', right).then(nothing, undefined);
@@ -197,7 +213,7 @@ describe('signing up', () => {
   it('opens an account on the free plan, once, whose password signs in, however the address is written', async () => {
     const { signUp, signIn } = setUp();
     const account = await signUp.execute({ email: 'Dev@Example.com', password: PASSWORD });
-    expect(account).toMatchObject({ email: EMAIL, plan: { name: 'free' } });
+    expect(account).toMatchObject({ email: EMAIL, plan: PLANS.free });
     expect(await signIn(PASSWORD, 'DEV@example.com')).toEqual(account);
     const again = signUp.execute({ email: 'DEV@example.com', password: OTHER });
     await expect(again).rejects.toMatchObject({ code: 'email_taken', kind: 'conflict' });
@@ -473,22 +489,127 @@ describe('an address', () => {
   });
 });
 
+it('an address that is composed otherwise is the same one, and is stored as it was sent', async () => {
+  const { signUp, signIn, requestAddressChange, ports } = setUp();
+  const [sent, other] = ['Zoe\u0308@example.com', 'ZO\u00cb@example.com'];
+  const { id: accountId, email } = await signUp.execute({ email: sent, password: PASSWORD });
+  expect(email).toBe('zoe\u0308@example.com');
+  await expect(signUp.execute({ email: other, password: OTHER })).rejects.toMatchObject({ code: 'email_taken' });
+  expect(await signIn(PASSWORD, other)).toMatchObject({ id: accountId });
+  const change = { accountId, email: other, password: PASSWORD };
+  await expect(requestAddressChange.execute(change)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  expect((await ports.accountMails.claim({ limit: 9, lease: HOUR })).map((mail) => mail.email)).toEqual([email]);
+});
+
+describe('the mails to one address', () => {
+  const stranger = async (count: number) => {
+    const { closeAccount, signedUp, ...rest } = setUp();
+    const again = async () => {
+      const { id: accountId } = await signedUp();
+      expect(await closeAccount.execute({ accountId, password: PASSWORD })).toBe(true);
+    };
+    for (let done = 0; done < count; done += 1) await again();
+    return { ...rest, again, mails: () => rest.ports.accountMailSender.to(EMAIL, 'proof').length, signedUp };
+  };
+  const queued = async ({ ports }: Pick<ReturnType<typeof setUp>, 'ports'>) =>
+    (await ports.accountMails.backlog()).queued;
+
+  it('are five of a kind in an hour and then one an hour, whoever signs up and closes the account again', async () => {
+    const attack = await stranger(7);
+    expect(await queued(attack)).toBe(5);
+    for (let hour = 6; hour < 9; hour += 1) {
+      attack.clock.advance(HOUR);
+      await attack.again();
+      await attack.again();
+      expect(await queued(attack)).toBe(hour);
+    }
+    // After five quiet hours there is room for five again.
+    attack.clock.advance(5 * HOUR);
+    for (let times = 0; times < 7; times += 1) await attack.again();
+    expect(await queued(attack)).toBe(13);
+  });
+
+  it('are counted for each kind alone, however the address is written', async () => {
+    const { signUp, closeAccount, requestPasswordReset, requestAddressChange, ports } = setUp();
+    const [email, other] = ['zo\u00eb@example.com', 'ZOE\u0308@example.com'];
+    const open = async (address: string) => (await signUp.execute({ email: address, password: PASSWORD })).id;
+    for (const address of [email, other, email, other, email])
+      await closeAccount.execute({ accountId: await open(address), password: PASSWORD });
+    const accountId = await open(other);
+    expect(await queued({ ports })).toBe(5);
+    await requestPasswordReset.execute({ email });
+    expect(await queued({ ports })).toBe(6);
+    expect(await requestAddressChange.execute({ accountId, email: NEW, password: PASSWORD })).toBe(true);
+  });
+
+  it('leave its owner a link that resets the password, whatever a stranger does who has signed up with it', async () => {
+    const { signedUp, changePassword, requestPasswordReset, reset, resetPassword, clock } = setUp();
+    const { id: accountId } = await signedUp();
+    let current = PASSWORD;
+    for (let times = 0; times < 8; times += 1) {
+      await requestPasswordReset.execute({ email: EMAIL });
+      const next = `${PASSWORD} ${times}`;
+      await changePassword.execute({ accountId, current, next });
+      current = next;
+      clock.advance(HOUR / 10);
+    }
+    const token = await reset();
+    expect(await resetPassword.execute({ token, password: OTHER })).toMatchObject({ email: EMAIL });
+  });
+
+  it('are at most five in any hour, and one refused now was preceded by one within the hour', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 90 }), { maxLength: 80 }), (waits) => {
+        let [now, times] = [instant(0), [] as readonly Instant[]];
+        const sent: Instant[] = [];
+        for (const wait of waits) {
+          now = later(now, wait * MINUTE);
+          const decision = decideMailTo({ times, sharedNow: now });
+          if (decision.until !== undefined) {
+            expect(decision.until).toBeGreaterThan(now);
+            expect(sent.at(-1)).toBeGreaterThan(later(now, -HOUR));
+            // No more than it must wait.
+            now = decision.until;
+            expect(decideMailTo({ times, sharedNow: later(now, -1) }).until).toBe(now);
+          }
+          const made = decideMailTo({ times, sharedNow: now });
+          if (made.until !== undefined) throw new Error('there is no room');
+          times = made.times;
+          expect(times.length).toBeLessThanOrEqual(5);
+          sent.push(now);
+          expect(sent.filter((time) => time > later(now, -HOUR)).length).toBeLessThanOrEqual(5);
+        }
+      }),
+    );
+  });
+
+  it('that the account refuses aren’t counted', async () => {
+    const { signedUp, requestPasswordReset, ...rest } = setUp();
+    await signedUp();
+    for (let times = 0; times < 9; times += 1) await requestPasswordReset.execute({ email: EMAIL });
+    rest.clock.advance(HOUR);
+    const before = await queued(rest);
+    for (let times = 0; times < 9; times += 1) await requestPasswordReset.execute({ email: EMAIL });
+    expect((await queued(rest)) - before).toBe(3);
+  });
+});
+
 describe('an account whose address is unproven', () => {
   it('is neither given to the operator nor put on another plan, unless the operator says that it is fine', async () => {
     const { openAccount, changePlan } = await withAccount();
     const unproven = { code: 'address_unproven', kind: 'conflict' };
     await expect(openAccount.execute({ email: EMAIL })).rejects.toMatchObject(unproven);
-    await expect(changePlan.execute({ email: EMAIL, plan: { name: 'pro' } })).rejects.toMatchObject(unproven);
+    await expect(changePlan.execute({ email: EMAIL, plan: PLANS.pro })).rejects.toMatchObject(unproven);
     expect(await openAccount.execute({ email: EMAIL, isUnprovenFine: true })).toMatchObject({
-      plan: { name: 'free' },
+      plan: PLANS.free,
     });
-    const changed = await changePlan.execute({ email: EMAIL, plan: { name: 'pro' }, isUnprovenFine: true });
-    expect(changed).toMatchObject({ plan: { name: 'pro' } });
+    const changed = await changePlan.execute({ email: EMAIL, plan: PLANS.pro, isUnprovenFine: true });
+    expect(changed).toMatchObject({ plan: PLANS.pro });
   });
 
   it('is as any other where no mail can be sent, unless another process sends it', async () => {
     const { ports } = await withAccount();
-    const plan = { name: 'pro' } as const;
+    const plan = PLANS.pro;
     const elsewhere = createApplication(ports, { provesAddresses: true });
     await expect(elsewhere.openAccount.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'address_unproven' });
     await expect(elsewhere.changePlan.execute({ email: EMAIL, plan })).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { DAY, type Instant, later } from '../kernel/clock.js';
 import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from './account.js';
 import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from './account-mail.js';
+import { PLANS } from './plan.js';
 
 export interface Credentials {
   readonly account: Account;
@@ -10,7 +11,7 @@ export interface Credentials {
 
 /** What a decision on an open account's credentials changes. */
 export interface CredentialsChange {
-  /** As they are afterwards. */
+  /** The credentials after the change. */
   readonly credentials: Credentials;
   /** The kinds of links that are revoked. Their queued mails aren't sent. Default: none. */
   readonly revokedLinks?: readonly LinkKind[];
@@ -34,7 +35,7 @@ export function decideSignUp(
   now: Instant,
 ): NewCredentials {
   if (holder !== undefined) throw emailTaken();
-  return { account: { ...opened, plan: { name: 'free' }, createdAt: now, credentialVersion: 1 }, passwordHash };
+  return { account: { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1 }, passwordHash };
 }
 
 /** The hash that was checked, which must still be stored, and the new one. */
@@ -43,13 +44,18 @@ export interface PasswordChange {
   readonly next: string;
 }
 
-/** Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile. */
+/**
+ * Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile.
+ *
+ * The holder of an unproven address may be a stranger, who must not revoke the links that its owner gets.
+ */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
   { current, next }: PasswordChange,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
-  return { credentials: withPassword(credentials, next), revokedLinks: ['reset', 'change'] };
+  const revokedLinks: readonly LinkKind[] = isProven(credentials.account) ? ['reset', 'change'] : ['change'];
+  return { credentials: withPassword(credentials, next), revokedLinks };
 }
 
 /** A new hash of the same password, so sessions continue. Undefined if the password was changed meanwhile. */

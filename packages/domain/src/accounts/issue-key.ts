@@ -1,8 +1,9 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, invalid } from '../kernel/errors.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, decideIssue, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
+import { type ApiKey, decideIssue, type KeyHolder, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
 import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
 import { scopeList } from './scope.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
@@ -35,7 +36,10 @@ export class IssueKey {
    * @throws DomainError `invalid_parameter`, `not_found` if there is no such account or it has another version, or
    * `too_many_keys`.
    */
-  async execute({ accountId, credentialVersion, ...input }: IssueKeyInput): Promise<IssuedKey> {
+  async execute(
+    { accountId, credentialVersion, ...input }: IssueKeyInput,
+    transaction?: Transaction,
+  ): Promise<IssuedKey> {
     const createdAt = this.ports.clock.now();
     const checked = checkAll({
       name: () => keyName(input.name),
@@ -44,9 +48,8 @@ export class IssueKey {
     });
     const { text, stored } = newKeyText(this.options.keyEnvironment, this.ports.cryptography);
     const key = { accountId, ...checked, createdAt, ...stored };
-    const added = await this.ports.apiKeys.add(accountId, createdAt, (state) =>
-      decideIssue(state, { key, credentialVersion }),
-    );
+    const decide = (state: KeyHolder) => decideIssue(state, { key, credentialVersion });
+    const added = await this.ports.apiKeys.add(accountId, createdAt, decide, transaction);
     return { key: added, text };
   }
 }

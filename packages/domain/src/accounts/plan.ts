@@ -6,19 +6,21 @@ export interface PlanLimits {
 }
 
 /** The plans whose limits are the same for every account. */
-const LIMITS_BY_PLAN = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-} as const satisfies Record<string, PlanLimits>;
+export const PLANS = {
+  free: { name: 'free', perMinute: 60, perDay: 1_000 },
+  pro: { name: 'pro', perMinute: 300, perDay: 10_000 },
+  business: { name: 'business', perMinute: 1_000, perDay: 100_000 },
+} as const satisfies Readonly<Record<string, PlanLimits & { readonly name: string }>>;
 
-export type FixedPlanName = keyof typeof LIMITS_BY_PLAN;
+export type FixedPlanName = keyof typeof PLANS;
 export type PlanName = FixedPlanName | 'enterprise';
-export const FIXED_PLANS = Object.keys(LIMITS_BY_PLAN) as readonly FixedPlanName[];
+export const FIXED_PLANS = Object.keys(PLANS) as readonly FixedPlanName[];
 export const PLAN_NAMES: readonly PlanName[] = [...FIXED_PLANS, 'enterprise'];
 
-/** The limits of an account. An enterprise account has its own two numbers. */
-export type Plan = { readonly name: FixedPlanName } | ({ readonly name: 'enterprise' } & PlanLimits);
+/** What an account is allowed. An enterprise account has its own two numbers. */
+export interface Plan extends PlanLimits {
+  readonly name: PlanName;
+}
 
 /**
  * The plan of that name.
@@ -33,7 +35,7 @@ export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
     if (perMinute !== undefined || perDay !== undefined) {
       throw invalid('plan', `${name} has fixed limits; numbers of its own go with enterprise only`);
     }
-    return { name };
+    return PLANS[name];
   }
   return {
     name,
@@ -42,14 +44,9 @@ export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
   };
 }
 
-export function limitsOf(plan: Plan): PlanLimits {
-  return plan.name === 'enterprise' ? { perMinute: plan.perMinute, perDay: plan.perDay } : LIMITS_BY_PLAN[plan.name];
-}
-
 /** For example `pro (300 a minute, 10000 a day)`. */
-export function describePlan(plan: Plan): string {
-  const { perMinute, perDay } = limitsOf(plan);
-  return `${plan.name} (${perMinute} a minute, ${perDay} a day)`;
+export function describePlan({ name, perMinute, perDay }: Plan): string {
+  return `${name} (${perMinute} a minute, ${perDay} a day)`;
 }
 
 export function samePlan(one: Plan, other: Plan): boolean {

@@ -1,11 +1,22 @@
-import { decideLinkMail, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
+import { addressKey } from './account.js';
+import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
 import type { HolderPorts } from './ports.js';
 
-/** Queues a mail with a link. Resolves to false, and queues none, if the account has `MOST_LINKS` usable links. */
+export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clock' | 'cryptography'>;
+
+/**
+ * Queues a mail with a link to that address. Resolves to false, and queues none, if the account has `MOST_LINKS` usable
+ * links, or the address has got too many mails of that kind (`decideMailTo`).
+ */
 export async function queueLinkMail(
-  { accountMails, clock, cryptography }: Pick<HolderPorts, 'accountMails' | 'clock' | 'cryptography'>,
+  { accountMails, attempts, clock, cryptography }: LinkMailPorts,
   about: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
+  email: string,
 ): Promise<boolean> {
+  const recipient = cryptography.sha256(`${about.kind} mail to ${addressKey(email)}`);
+  if ((await attempts.count(recipient, decideMailTo)).until !== undefined) return false;
   const mail = newLinkMail(about, clock.now(), cryptography);
-  return accountMails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
+  const isQueued = await accountMails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
+  if (!isQueued) await attempts.refund(recipient);
+  return isQueued;
 }

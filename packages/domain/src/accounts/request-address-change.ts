@@ -1,9 +1,9 @@
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
-import { type AccountId, emailAddress } from './account.js';
+import { type AccountId, addressKey, emailAddress } from './account.js';
 import { requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
-import { queueLinkMail } from './queue-link-mail.js';
+import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
 
 export interface RequestAddressChangeInput {
   readonly accountId: AccountId;
@@ -14,17 +14,14 @@ export interface RequestAddressChangeInput {
 
 export class RequestAddressChange {
   constructor(
-    private readonly ports: Pick<
-      HolderPorts,
-      'credentials' | 'accountMails' | 'passwordHasher' | 'cryptography' | 'clock'
-    >,
+    private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials' | 'passwordHasher'>,
     private readonly options: Pick<HolderOptions, 'accountMailPages'>,
   ) {}
 
   /**
    * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result doesn't
-   * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable
-   * links.
+   * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable links, or
+   * the address has got too many.
    *
    * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
    * isn't configured.
@@ -40,12 +37,13 @@ export class RequestAddressChange {
         requireRight(isRight, 'password');
       },
     });
-    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address });
+    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address }, address);
   }
 }
 
 function anotherAddress(text: string, present: string | undefined): string {
   const address = emailAddress(text);
-  if (address === present) throw invalid('email', 'must not be your present address');
+  if (present !== undefined && addressKey(address) === addressKey(present))
+    throw invalid('email', 'must not be your present address');
   return address;
 }

@@ -1,11 +1,11 @@
 import { DomainError } from '../kernel/errors.js';
 import { readEmailAddress } from './account.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
-import { queueLinkMail } from './queue-link-mail.js';
+import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
 
 export class RequestPasswordReset {
   constructor(
-    private readonly ports: Pick<HolderPorts, 'credentials' | 'accountMails' | 'cryptography' | 'clock'>,
+    private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials'>,
     private readonly options: Pick<HolderOptions, 'accountMailPages'>,
   ) {}
 
@@ -26,6 +26,7 @@ export class RequestPasswordReset {
     const email = readEmailAddress(input.email);
     const found = email === undefined ? undefined : await this.ports.credentials.findByEmail(email);
     if (found === undefined) return;
-    await queueLinkMail(this.ports, { accountId: found.account.id, kind: 'reset', page });
+    const { id: accountId, email: recipient } = found.account;
+    await queueLinkMail(this.ports, { accountId, kind: 'reset', page }, recipient);
   }
 }

@@ -1,6 +1,7 @@
 import { HOUR } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
-import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue } from './api-key.js';
+import type { Transaction } from '../kernel/transaction.js';
+import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue, type RotationState } from './api-key.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 
@@ -24,14 +25,16 @@ export class RotateKey {
    * @throws DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
    * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.
    */
-  async execute({ overlap = DEFAULT_OVERLAP, ...input }: RotateKeyInput): Promise<IssuedKey> {
+  async execute(
+    { overlap = DEFAULT_OVERLAP, ...input }: RotateKeyInput,
+    transaction?: Transaction,
+  ): Promise<IssuedKey> {
     if (!(overlap >= 0 && overlap <= MOST_OVERLAP)) throw invalid('overlap', 'must be 0 to 30 days');
     const now = this.ports.clock.now();
     const { text, stored } = newKeyText(this.options.keyEnvironment, this.ports.cryptography);
     const command = { ...input, overlap, text: stored };
-    const { old, replacement } = await this.ports.apiKeys.replace(input.id as ApiKeyId, now, (state) =>
-      decideRotation(state, command, now),
-    );
+    const decide = (state: RotationState) => decideRotation(state, command, now);
+    const { old, replacement } = await this.ports.apiKeys.replace(input.id as ApiKeyId, now, decide, transaction);
     return { key: replacement, text, replaced: old };
   }
 }

@@ -7,7 +7,7 @@ import type { HolderOptions, HolderPorts } from './ports.js';
 
 export class SignUp {
   constructor(
-    private readonly ports: Omit<HolderPorts, 'attempts' | 'accountMailSender'>,
+    private readonly ports: Omit<HolderPorts, 'accountMailSender'>,
     private readonly options: HolderOptions,
   ) {}
 

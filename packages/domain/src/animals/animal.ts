@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+import { hasAtMostCodePoints, isStorable, VISIBLE } from '../kernel/text.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -11,7 +11,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
 export interface NewAnimal {
-  /** 1–255 code points, not only white space. Stored exactly as given. */
+  /** 1–255 code points, at least one of them visible. Stored exactly as given. */
   readonly name: string;
   readonly categoryId: CategoryId;
   readonly status: PetStatus;
@@ -161,7 +161,7 @@ function validate({ name, categoryId, status }: AnimalChangeInput): void {
 
 /** @throws DomainError `invalid_parameter` */
 export function validateName(name: string): void {
-  if (name.trim() === '') throw invalid('name', 'must not be empty or only white space');
+  if (!VISIBLE.test(name)) throw invalid('name', 'must have at least one visible character');
   if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
     throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
   if (!isStorable(name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');

@@ -6,7 +6,7 @@ import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
   readonly id: CategoryId;
-  /** The rules are those of an animal's name. No two categories have the same `categoryNameKey`. */
+  /** The rules are those of an animal's name. No two categories have the same `categoryNameKey` in NFC. */
   readonly name: string;
 }
 
@@ -14,7 +14,8 @@ export interface Category {
 export type CategoryPolicy = 'open' | 'strict';
 
 /**
- * The form in which names are compared: without regard to case. Several lower-case letters may have one upper-case form
+ * The form in which names are compared, in NFC: without regard to case. It isn't in NFC itself, because older categories may
+ * differ in composition alone, and then the exact one is looked up first. Several lower-case letters may have one upper-case form
  * (σ and ς), and one may have several letters (ß and SS), so it is the lower case of the upper case. Lower case first,
  * because ẞ is its own upper case.
  */
@@ -26,7 +27,7 @@ export function categoryNameKey(name: string): string {
 export interface AdditionState {
   /** A new id, which neither a category nor an animal has. */
   readonly id: CategoryId;
-  /** The category that has the name, by `categoryNameKey`. */
+  /** The category that has the name, by `categoryNameKey` in NFC. */
   readonly namesake: Category | undefined;
 }
 
@@ -43,7 +44,7 @@ export function decideAddition({ id, namesake }: AdditionState, { name }: Pick<C
 export interface NamingState {
   /** The category that has the id. */
   readonly category: Category | undefined;
-  /** The category that has the name, by `categoryNameKey`. It may be the same one. */
+  /** The category that has the name, by `categoryNameKey` in NFC. It may be the same one. */
   readonly namesake: Category | undefined;
 }
 

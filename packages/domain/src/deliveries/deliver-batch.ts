@@ -107,11 +107,6 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     return this.queue.backlog();
   }
 
-  /** Calls `onQueued` when there may be something to deliver. Returns a function that stops watching. */
-  watch(onQueued: () => void): () => Promise<void> {
-    return this.queue.watch(onQueued);
-  }
-
   protected abstract about(item: Item): About;
 
   /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */

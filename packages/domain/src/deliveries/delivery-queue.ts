@@ -46,9 +46,4 @@ export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /** Gives the item up. Does nothing if a later claim exists. */
   markFailed(claim: Claim<Id>): Promise<void>;
   backlog(): Promise<Backlog>;
-  /**
-   * Calls back soon after any process queues an item. A call may be late or missing. Returns a function that stops
-   * watching.
-   */
-  watch(onQueued: () => void): () => Promise<void>;
 }

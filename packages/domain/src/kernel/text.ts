@@ -10,3 +10,6 @@ const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
 export function isStorable(text: string): boolean {
   return !LONE_SURROGATE_OR_NUL.test(text);
 }
+
+/** A character that can be seen: neither white space nor a control or format character. */
+export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;

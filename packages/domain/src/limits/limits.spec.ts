@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApiKeyId } from '../accounts/api-key.js';
-import { plan } from '../accounts/plan.js';
+import { plan, PLANS } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, MOST_SKEW, SECOND, startOf } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
@@ -366,7 +366,7 @@ describe('usage', () => {
     await show();
     const shown = await show();
     expect(shown).toMatchObject({
-      plan: { name: 'free' },
+      plan: PLANS.free,
       minute: { limit: 60, used: 2, resetsAt: later(NOON, 2 * MINUTE) },
       today: { limit: 1_000, used: 9, resetsAt: Date.UTC(2026, 0, 2) },
       refusedToday: 0,

@@ -44,6 +44,6 @@ export class MeterRequest {
     if ('address' in source) {
       return { requester: source, limits: { perMinute: this.options.addressLimit, perDay: Infinity }, now };
     }
-    return { requester: source, limits: source.limits, now };
+    return { requester: source, limits: source.plan, now };
   }
 }

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/api-key.js';
-import { limitsOf, type Plan } from '../accounts/plan.js';
+import type { Plan } from '../accounts/plan.js';
 import { type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
@@ -83,23 +83,24 @@ export class ShowUsage {
       this.ports.requestRecords.sumUsageByKey(accountId, 'hour', firstHour, ids),
       this.ports.requestRecords.sumUsageByKey(accountId, 'day', firstDay, ids),
     ]);
-    const limits = limitsOf(account.plan);
-    const looks = await Promise.all(
-      // All keys of an account share its windows, so a past key shows them too.
-      (active.length > 0 ? active : past.slice(0, 1)).map(async (each) => ({
-        key: each,
-        verdict: await this.ports.requests.look({ requester: { accountId, keyId: each.id }, limits, now }),
-      })),
-    );
-    const { minute, day } = looks[0]?.verdict ?? verdictOn(NO_USAGE, limits, undefined, now);
+    const limits = account.plan;
+    const requesters = ids.map((each) => ({ accountId, keyId: each }));
+    const bans = await this.ports.requests.bansOf(requesters, now);
+    // All keys of an account share its windows, so any key shows them.
+    const [requester] = requesters;
+    const { minute, day } =
+      requester === undefined
+        ? verdictOn(NO_USAGE, limits, undefined, now)
+        : await this.ports.requests.look({ requester, limits, now });
     return {
       plan: account.plan,
       minute,
       today: day,
       refusedToday: all.find(({ start }) => start === startOfDay)?.refused ?? 0,
-      bans: looks.flatMap(({ key: each, verdict: { bannedUntil } }) =>
-        bannedUntil === undefined || !active.includes(each) ? [] : [{ key: each, until: bannedUntil }],
-      ),
+      bans: active.flatMap((each) => {
+        const until = bans.get(each.id);
+        return until === undefined ? [] : [{ key: each, until }];
+      }),
       asOf,
       key,
       hours: periodsUntil('hour', HOURS_SHOWN, now, hours),
@@ -120,7 +121,7 @@ export class ShowUsage {
   }
 }
 
-/** The start of the first of that many hours or days, of which the last contains `now`. */
+/** The start of the earliest of `count` hours or days. They follow each other, and the last one contains `now`. */
 function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
   return later(startOf(USAGE_SPANS[span], now), -(count - 1) * USAGE_SPANS[span]);
 }

@@ -7,7 +7,7 @@ import { DomainError } from '../kernel/errors.js';
 import { inMemoryPorts, ManualClock } from '../testing/index.js';
 import { decideFailure, type DeliveryPolicy, pauseAfter, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { decisions } from '../testing/decisions.js';
-import type { Delivery } from './deliver-messages.js';
+import type { Delivery } from './use-cases.js';
 import { decideRetry, type MessageId, type MessageStatus } from './message.js';
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}) {

@@ -1,7 +1,142 @@
-export * from './deliver-messages.js';
-export * from './get-message.js';
-export * from './list-messages.js';
-export * from './queue-message.js';
-export * from './retry-failed-messages.js';
-export * from './retry-message.js';
-export * from './show-messages.js';
+import { type AccountId, emailAddress } from '../accounts/account.js';
+import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import type { Instant } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import { type Page, type PagePlace, readPage } from '../kernel/page.js';
+import type { Transaction } from '../kernel/transaction.js';
+import type { AccountMessage, ClaimedMessage, MessagePlace } from './message-queue.js';
+import { decideRetry, type Message, type MessageId, messageText, type NewMessage, newMessageId } from './message.js';
+import type { MessagePorts } from './ports.js';
+
+export type QueueMessageInput = Pick<NewMessage, 'accountId' | 'text' | 'traceparent' | 'requestId'>;
+
+export class QueueMessage {
+  constructor(private readonly ports: Pick<MessagePorts, 'messages' | 'cryptography' | 'clock'>) {}
+
+  /** @throws DomainError `invalid_parameter` */
+  async execute({ text, ...input }: QueueMessageInput, transaction?: Transaction): Promise<Message> {
+    const id = newMessageId(this.ports.cryptography);
+    return this.ports.messages.add(
+      { ...input, id, text: messageText(text), createdAt: this.ports.clock.now() },
+      transaction,
+    );
+  }
+}
+
+export class GetMessage {
+  constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
+
+  /** @throws DomainError `not_found`, also for another account's message. */
+  async execute({ accountId, id }: { readonly accountId: AccountId; readonly id: string }): Promise<Message> {
+    const message = await this.ports.messages.findById(accountId, id as MessageId);
+    if (message === undefined) throw new DomainError('not_found', 'no message of this account has that id');
+    return message;
+  }
+}
+
+export interface ShowMessagesInput extends PagePlace<MessagePlace> {
+  readonly accountId: AccountId;
+}
+
+/** A page of an account's own messages, newest first. */
+export class ShowMessages {
+  constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
+
+  async execute({ accountId, ...place }: ShowMessagesInput): Promise<Page<Message, MessagePlace>> {
+    return readPage<Message, MessagePlace>(
+      place,
+      ({ createdAt, id }) => ({ createdAt, id }),
+      (part) => this.ports.messages.listOwn({ accountId, ...part }),
+    );
+  }
+}
+
+export type ListMessagesInput = {
+  readonly after?: MessagePlace | undefined;
+  readonly limit?: number | undefined;
+} & (
+  | { readonly email: string; readonly status?: 'failed' | undefined }
+  | { readonly email?: string | undefined; readonly status: 'failed' }
+);
+
+export class ListMessages {
+  constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
+
+  /**
+   * The messages of an account, all that have failed, or the failed ones of an account, the oldest first. Empty if there is
+   * no such account.
+   *
+   * @throws DomainError `invalid_parameter`
+   */
+  async execute({ email, ...query }: ListMessagesInput): Promise<readonly AccountMessage[]> {
+    if (email === undefined) return this.ports.messages.list({ ...query, status: 'failed' });
+    const account = await this.ports.accounts.findByEmail(emailAddress(email));
+    return account === undefined ? [] : this.ports.messages.list({ ...query, accountId: account.id });
+  }
+}
+
+export class RetryMessage {
+  constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
+
+  /** @throws DomainError `not_found` or `message_not_failed` */
+  async execute(input: { readonly id: string }): Promise<void> {
+    const id = input.id as MessageId;
+    await this.ports.messages.retry(id, (state) => decideRetry(state, { id }));
+  }
+}
+
+/** Messages read at a time. */
+const PORTION = 100;
+
+export class RetryFailedMessages {
+  constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
+
+  /** Queues every failed message again that was written at that instant or later. Returns the number that it queued. */
+  async execute({ since }: { readonly since: Instant }): Promise<number> {
+    let retried = 0;
+    // Each message is retried once, so that one that fails again meanwhile doesn't make this endless.
+    let after: MessagePlace | undefined = { createdAt: since, id: '' as MessageId };
+    while (after !== undefined) {
+      const failed = await this.ports.messages.list({ status: 'failed', after, limit: PORTION });
+      for (const { message } of failed) {
+        if (await this.retry(message.id)) retried += 1;
+      }
+      after = failed.at(-1)?.message;
+    }
+    return retried;
+  }
+
+  /** False if another operator was first, or the message is purged. */
+  private async retry(id: MessageId): Promise<boolean> {
+    try {
+      await new RetryMessage(this.ports).execute({ id });
+      return true;
+    } catch (error) {
+      if (error instanceof DomainError && ['message_not_failed', 'not_found'].includes(error.code)) return false;
+      throw error;
+    }
+  }
+}
+
+type AboutMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
+
+/** One attempt to deliver a message. */
+export type Delivery = Attempt<AboutMessage>;
+
+export class DeliverMessages extends DeliverBatch<MessageId, ClaimedMessage, AboutMessage> {
+  constructor(
+    protected override readonly ports: Omit<MessagePorts, 'accounts'>,
+    { delivery }: DeliveryOptions,
+  ) {
+    super(ports.messages, ports, delivery);
+  }
+
+  protected override about({ id, traceparent, requestId }: ClaimedMessage): AboutMessage {
+    return { id, traceparent, requestId };
+  }
+
+  protected override async send(message: ClaimedMessage, timeout: number): Promise<boolean> {
+    await this.ports.messageSender.send(message, timeout);
+    return true;
+  }
+}

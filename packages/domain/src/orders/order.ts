@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import { type Animal, type AnimalId, animalNotFound, changedByOrder, type PetStatus } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, later } from '../kernel/clock.js';
+import { HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import { DomainError } from '../kernel/errors.js';
 
@@ -30,6 +30,9 @@ export interface Order extends NewOrder {
 
 /** Orders that an account may have placed at the same time, so that no account reserves the whole store. */
 export const DEFAULT_ORDER_LIMIT = 100;
+
+/** How long an order may stay `placed`. */
+export const DEFAULT_ORDER_TTL = 48 * HOUR;
 
 /** The status that an order gives its animal. */
 const PET_STATUS_BY_ORDER: Readonly<Record<OrderStatus, PetStatus>> = {

@@ -13,11 +13,11 @@ import { type ApplicationOptions, createApplication } from '../application.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { decisions, inMemoryPorts, unchanged } from '../testing/index.js';
-import { DEFAULT_ORDER_TTL } from './expire-orders.js';
 import {
   decideEnd,
   decideExpiry,
   decidePlacement,
+  DEFAULT_ORDER_TTL,
   type EndedOrder,
   type EndState,
   type Order,

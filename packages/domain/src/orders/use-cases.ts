@@ -1,5 +1,119 @@
-export * from './end-order.js';
-export { ExpireOrders } from './expire-orders.js';
-export * from './get-order.js';
-export * from './list-orders.js';
-export * from './place-order.js';
+import type { AccountId } from '../accounts/account.js';
+import type { AnimalId } from '../animals/animal.js';
+import { later } from '../kernel/clock.js';
+import { INT64_MAX } from '../kernel/int64.js';
+import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import type { Transaction } from '../kernel/transaction.js';
+import {
+  decideEnd,
+  decideExpiry,
+  decidePlacement,
+  type Order,
+  type OrderId,
+  orderNotFound,
+  type OrderEnd,
+  type OrderOutcome,
+  type OrderStatus,
+  type OwnOrder,
+} from './order.js';
+import type { OrderOptions, OrderPorts } from './ports.js';
+
+export class PlaceOrder {
+  constructor(
+    private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>,
+    private readonly options: Pick<OrderOptions, 'orderLimit'>,
+  ) {}
+
+  /**
+   * @throws DomainError `too_many_orders` if the account is at its limit of placed orders, `not_found` if there is no
+   * such animal, `pet_not_available` if it can't be ordered.
+   */
+  async execute(
+    { accountId, animalId }: { readonly accountId: AccountId; readonly animalId: bigint },
+    transaction?: Transaction,
+  ): Promise<Order> {
+    const placement = { accountId, animalId: animalId as AnimalId, limit: this.options.orderLimit };
+    const now = this.ports.clock.now();
+    return this.ports.orders.place(placement, (state) => decidePlacement(state, placement, now), transaction);
+  }
+}
+
+export interface ListOrdersInput extends PageRequest<bigint> {
+  readonly accountId: AccountId;
+  readonly status?: OrderStatus | undefined;
+  /** Default: the oldest. */
+  readonly first?: 'oldest' | 'newest';
+}
+
+/** A page of an account's orders. */
+export class ListOrders {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
+
+  /** @throws DomainError `invalid_parameter` */
+  async execute({ accountId, status, first, ...page }: ListOrdersInput): Promise<Page<Order, OrderId>> {
+    return readPage(
+      page as PageRequest<OrderId>,
+      ({ id }) => id,
+      async ({ after, before, limit }) => {
+        if (first !== 'newest') return this.ports.orders.list({ accountId, status, after, before, limit });
+        // The repository lists the oldest first, so the directions are swapped.
+        const place = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
+        return (await this.ports.orders.list({ accountId, status, ...place, limit })).toReversed();
+      },
+    );
+  }
+}
+
+export class GetOrder {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
+
+  /** @throws DomainError `not_found`, also for another account's order. */
+  async execute({ accountId, id }: OwnOrder): Promise<Order> {
+    const order = await this.ports.orders.findById(accountId, id as OrderId);
+    if (order === undefined) throw orderNotFound(id);
+    return order;
+  }
+}
+
+abstract class EndOrder {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>) {}
+
+  protected abstract readonly outcome: OrderOutcome;
+
+  /** @throws DomainError as `decideEnd`. */
+  async execute(order: Omit<OrderEnd, 'outcome'>, transaction?: Transaction): Promise<Order> {
+    const end = { ...order, outcome: this.outcome };
+    const now = this.ports.clock.now();
+    return this.ports.orders.change(order.id as OrderId, (state) => decideEnd(state, end, now), transaction);
+  }
+}
+
+/** Completes an order: the animal is sold. */
+export class CompleteOrder extends EndOrder {
+  protected override readonly outcome = 'completed';
+}
+
+/** Cancels an order: its animal is available again. */
+export class CancelOrder extends EndOrder {
+  protected override readonly outcome = 'cancelled';
+}
+
+/** Orders that expire in one transaction. */
+const MOST_AT_ONCE = 100;
+
+/** Expires the orders that are past their time to live. Their animals are available again. */
+export class ExpireOrders {
+  constructor(
+    private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>,
+    private readonly options: Pick<OrderOptions, 'orderTtl'>,
+  ) {}
+
+  /** The expired orders, at most 100 per call. If there are 100, more may be due. */
+  async execute(): Promise<{ readonly expired: readonly Order[]; readonly mayHaveMore: boolean }> {
+    const { orderTtl } = this.options;
+    const now = this.ports.clock.now();
+    const due = { placedUntil: later(now, -orderTtl), limit: MOST_AT_ONCE };
+    const expired = await this.ports.orders.expire(due, (state) => decideExpiry(state, orderTtl, now));
+    return { expired, mayHaveMore: expired.length === MOST_AT_ONCE };
+  }
+}

@@ -1,4 +1,4 @@
-import type { Account, AccountId, NewAccount } from '../accounts/account.js';
+import { type Account, type AccountId, addressKey, type NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
 
@@ -50,7 +50,8 @@ export class InMemoryAccountRepository implements AccountRepository {
   }
 
   storedAt(email: string): StoredAccount | undefined {
-    return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && account.email === email);
+    const key = addressKey(email);
+    return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && addressKey(account.email) === key);
   }
 
   add(account: Omit<Account, 'id' | 'provenAt'>, passwordHash: string | undefined): Account {

@@ -23,6 +23,7 @@ import type {
 } from '../accounts/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryApiKeyRepository implements ApiKeyRepository {
   private readonly keys = new Map<ApiKeyId, ApiKey>();
@@ -115,6 +116,11 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const { key, replaced } = decide({ key: this.keys.get(id), replaced: old });
     this.put(key);
     if (replaced !== undefined) this.put(replaced);
+  }
+
+  /** Returns a function that restores the current state. */
+  remember(): () => void {
+    return remember(this.keys);
   }
 
   /** Records a use of the key, and of the operation if one is given, in the minute that begins then. */

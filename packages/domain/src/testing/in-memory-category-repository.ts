@@ -57,8 +57,8 @@ export class InMemoryCategoryRepository implements CategoryRepository {
   }
 
   private namesakeOf(name: string): Category | undefined {
-    const key = categoryNameKey(name);
-    return [...this.categories.values()].find((category) => categoryNameKey(category.name) === key);
+    const keyOf = (text: string) => categoryNameKey(text).normalize('NFC');
+    return [...this.categories.values()].find((category) => keyOf(category.name) === keyOf(name));
   }
 
   private nextId(): CategoryId {

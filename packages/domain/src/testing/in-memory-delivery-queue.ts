@@ -24,7 +24,6 @@ export abstract class InMemoryDeliveryQueue<
   Item extends Claimed<Id>,
 > implements DeliveryQueue<Id, Item> {
   protected readonly jobs = new Map<Id, Entry>();
-  private readonly watchers = new Set<() => void>();
 
   constructor(protected readonly clock: Clock) {}
 
@@ -67,21 +66,9 @@ export abstract class InMemoryDeliveryQueue<
     return { queued: queued.length, oldest };
   }
 
-  watch(onQueued: () => void): () => Promise<void> {
-    // A new function for each watcher, so that one function can watch twice.
-    const watcher = () => {
-      onQueued();
-    };
-    this.watchers.add(watcher);
-    return async () => {
-      this.watchers.delete(watcher);
-    };
-  }
-
   protected put(job: Entry): void {
     if (this.jobs.has(job.id)) throw new Error('two jobs have one id');
     this.jobs.set(job.id, job);
-    for (const onQueued of this.watchers) onQueued();
   }
 
   protected abstract itemOf(job: Entry): Item;

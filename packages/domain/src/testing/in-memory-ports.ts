@@ -37,7 +37,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const messages = new InMemoryMessageQueue(accounts, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
-    const changed = [animals, categories, orders, messages].map((each) => each.remember());
+    const changed = [animals, apiKeys, categories, orders, messages].map((each) => each.remember());
     return () => {
       for (const putBack of changed) putBack();
     };

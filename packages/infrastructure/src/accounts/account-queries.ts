@@ -16,6 +16,14 @@ export function accountOf(table: string, column: string, value: unknown): FindOp
   return Raw(where, { value }) as FindOperator<AccountId>;
 }
 
+/** The account of the address. The exact spelling is looked up first: twins that differ in composition alone may exist. */
+export function withAddress(address: string): FindOperator<string> {
+  const where = (email: string) => `${email} = (
+    SELECT email FROM accounts WHERE normalize(email, NFC) = normalize(:address, NFC)
+    ORDER BY email = :address DESC LIMIT 1)`;
+  return Raw(where, { address }) as FindOperator<string>;
+}
+
 /** Selects an open account with its password hash. */
 export function selectAccount(
   manager: EntityManager,

@@ -1,4 +1,4 @@
-import { type Account, type Instant, type Plan, PLAN_NAMES, type PlanName, type Scopes } from '@adoption-store/domain';
+import { type Account, type Instant, type Plan, type PlanName, PLANS, type Scopes } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
@@ -30,15 +30,6 @@ export const accountSchema = new EntitySchema<AccountRow>({
     closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false },
   },
-  uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
-  checks: [
-    { name: 'accounts_email_check', expression: 'email = lower(email)' },
-    { name: 'accounts_plan_check', expression: `plan IN (${PLAN_NAMES.map((name) => `'${name}'`).join(', ')})` },
-    { name: 'accounts_per_minute_check', expression: 'per_minute > 0' },
-    { name: 'accounts_per_day_check', expression: 'per_day > 0' },
-    { name: 'accounts_check', expression: "(plan = 'enterprise') = (per_minute IS NOT NULL)" },
-    { name: 'accounts_check1', expression: "(plan = 'enterprise') = (per_day IS NOT NULL)" },
-  ],
 });
 
 /** Restores a stored account without validating it again. */
@@ -49,7 +40,7 @@ export function accountFrom(row: AccountRow): Account {
 }
 
 function planFrom({ plan: name, perMinute, perDay }: AccountRow): Plan {
-  return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : { name };
+  return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : PLANS[name];
 }
 
 export function planColumns(plan: Plan) {

@@ -31,24 +31,6 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
       joinColumn: { name: 'account_id', foreignKeyConstraintName: 'api_keys_account_id_fkey' },
     },
   },
-  foreignKeys: [
-    {
-      name: 'api_keys_replaced_by_fkey',
-      target: 'ApiKey',
-      columnNames: ['replacedBy'],
-      referencedColumnNames: ['id'],
-      onDelete: 'SET NULL',
-    },
-  ],
-  uniques: [{ name: 'api_keys_hash_key', columns: ['hash'] }],
-  checks: [{ name: 'api_keys_hash_check', expression: "hash ~ '^[0-9a-f]{64}$'" }],
-  indices: [
-    { name: 'api_keys_by_account', columns: ['accountId', 'id'] },
-    { name: 'api_keys_by_replacement', columns: ['replacedBy'], where: 'replaced_by IS NOT NULL' },
-    // Their expression is `KEY_END`, which TypeORM can't describe.
-    { name: 'api_keys_by_account_and_end', synchronize: false },
-    { name: 'api_keys_by_end', synchronize: false },
-  ],
 });
 
 /** SQL for `keyState` at the instant $2. */

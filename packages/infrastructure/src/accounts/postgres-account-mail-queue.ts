@@ -14,7 +14,6 @@ import {
   type TokenState,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import type { DatabaseConnection } from '../database/data-source.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction } from '../database/transactions.js';
@@ -35,7 +34,6 @@ export const EXPIRE_MAILS = `
 
 const QUEUE = {
   table: 'account_mails',
-  channel: 'account_mail_queued',
   columns: `
     account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
     coalesce(address, email) AS email`,
@@ -70,21 +68,19 @@ export class PostgresAccountMailQueue
   extends PostgresDeliveryQueue<AccountMailId, ClaimedAccountMail, ClaimedRow>
   implements AccountMailQueue
 {
-  constructor(dataSource: DataSource, connection: DatabaseConnection) {
-    super(dataSource, connection, QUEUE);
+  constructor(dataSource: DataSource) {
+    super(dataSource, QUEUE);
   }
 
   async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
     const { accountId, kind, createdAt } = mail;
-    const isAdded = await inTransaction(this.dataSource, async (manager) => {
+    return inTransaction(this.dataSource, async (manager) => {
       const account = await lockAccount(manager, { id: accountId });
       const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
       const isQueued = decide({ account: account ? accountFrom(account) : undefined, usable: usable.length });
       if (isQueued) await insertMail(manager, mail);
       return isQueued;
     });
-    if (isAdded) this.announce();
-    return isAdded;
   }
 
   async addToken(

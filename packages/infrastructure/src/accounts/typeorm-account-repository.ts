@@ -1,30 +1,25 @@
 import { readFromDatabase } from '../database/on-database.js';
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
-import { Columns } from '../database/columns.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
-import { insertAccount, lockAccount } from './account-queries.js';
+import { insertAccount, lockAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
-
-const columns = new Columns(accountSchema);
 
 export class TypeOrmAccountRepository implements AccountRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async open(account: NewAccount): Promise<Account> {
-    const inserted = await writeToDatabase(this.dataSource, (manager) =>
-      insertAccount(manager, account)
-        // The update changes nothing, because the address is the same, but the existing account is returned.
-        .orUpdate(['email'], ['email'])
-        .returning('*')
-        .execute(),
-    );
-    const [row = {}] = inserted.raw as readonly Readonly<Record<string, unknown>>[];
-    return accountFrom(columns.fromRow(row));
+    const existing = await this.findByEmail(account.email);
+    if (existing !== undefined) return existing;
+    await writeToDatabase(this.dataSource, (manager) => insertAccount(manager, account).orIgnore().execute());
+    // If another process was faster, it is that one's.
+    const opened = await this.findByEmail(account.email);
+    if (opened === undefined) throw new Error('the account was closed as it was opened');
+    return opened;
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    return this.find({ email });
+    return this.find({ email: withAddress(email) });
   }
 
   async findById(id: AccountId): Promise<Account | undefined> {
@@ -45,7 +40,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
 
   async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
     return inTransaction(this.dataSource, async (manager) => {
-      const row = await lockAccount(manager, { email });
+      const row = await lockAccount(manager, { email: withAddress(email) });
       const account = decide(row === null ? undefined : accountFrom(row));
       const { id, plan, scopes } = account;
       await manager.update(accountSchema, { id }, { ...planColumns(plan), scopes: scopes ?? null });

@@ -20,6 +20,7 @@ import {
   type RotationState,
   startOf,
   type StoredRotation,
+  type Transaction,
   type RolledBackKey,
   type UnseenKey,
 } from '@adoption-store/domain';
@@ -97,10 +98,15 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     this.cache = new KeyCache((hashes) => this.findByHashes(hashes));
   }
 
-  async add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey> {
-    return inTransaction(this.dataSource, async (manager) =>
-      insertKey(manager, decide(await lockHolder(manager, { id: accountId }, at))),
-    );
+  async add(
+    accountId: AccountId,
+    at: Instant,
+    decide: (state: KeyHolder) => NewApiKey,
+    within?: Transaction,
+  ): Promise<ApiKey> {
+    const work = async (manager: EntityManager) =>
+      insertKey(manager, decide(await lockHolder(manager, { id: accountId }, at)));
+    return inTransaction(this.dataSource, work, { within });
   }
 
   findByHash(hash: string): AccountKey | Promise<AccountKey | undefined> {
@@ -156,14 +162,20 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     });
   }
 
-  async replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation> {
-    return inTransaction(this.dataSource, async (manager) => {
+  async replace(
+    id: ApiKeyId,
+    at: Instant,
+    decide: (state: RotationState) => RotatedKey,
+    within?: Transaction,
+  ): Promise<StoredRotation> {
+    const work = async (manager: EntityManager) => {
       const holder = await lockHolder(manager, { id: accountOf('api_keys', 'id', id) }, at);
       const [key] = await lockKeys(manager, { id });
       const { old, replacement } = decide({ ...holder, old: key });
       const added = await insertKey(manager, replacement);
       return { old: await updateKey(manager, { ...old, replacedBy: added.id }), replacement: added };
-    });
+    };
+    return inTransaction(this.dataSource, work, { within });
   }
 
   async rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void> {

@@ -18,7 +18,7 @@ import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
-import { accountOf, insertAccount, lockAccount, selectAccount } from './account-queries.js';
+import { accountOf, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
@@ -36,7 +36,7 @@ const linkOf = (kind: LinkKind) => `
   SELECT
     link.expires_at AS "expiresAt",
     mail.address,
-    EXISTS (SELECT FROM accounts WHERE email = mail.address) AS "isAddressTaken"
+    EXISTS (SELECT FROM accounts WHERE normalize(email, NFC) = normalize(mail.address, NFC)) AS "isAddressTaken"
   FROM ${LINKS[kind]} AS link LEFT JOIN account_mails AS mail ON mail.id = mail_id
   WHERE token_hash = $1`;
 
@@ -52,7 +52,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
 
   async open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account> {
     return inTransaction(this.dataSource, async (manager) => {
-      const holder = await manager.findOneBy(accountSchema, { email, closedAt: IsNull() });
+      const holder = await manager.findOneBy(accountSchema, { email: withAddress(email), closedAt: IsNull() });
       const { account, passwordHash } = decide(holder === null ? undefined : accountFrom(holder));
       const { credentialVersion } = account;
       const insert = insertAccount(manager, account, { passwordHash, credentialVersion }).orIgnore();
@@ -64,7 +64,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
   }
 
   async findByEmail(email: string): Promise<Credentials | undefined> {
-    return this.find(selectAccount(this.dataSource.manager, { email }));
+    return this.find(selectAccount(this.dataSource.manager, { email: withAddress(email) }));
   }
 
   async findById(id: AccountId): Promise<Credentials | undefined> {

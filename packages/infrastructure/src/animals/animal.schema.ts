@@ -11,12 +11,4 @@ export const animalSchema = new EntitySchema<Animal>({
     categoryId: { name: 'category_id', type: 'bigint', transformer: int64Column },
     status: { type: 'text' },
   } satisfies Record<keyof Animal, EntitySchemaColumnOptions>,
-  checks: [
-    { name: 'animals_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' },
-    { name: 'animals_status_check', expression: "status IN ('available', 'pending', 'sold')" },
-  ],
-  indices: [
-    { name: 'animals_by_status', columns: ['status', 'id'] },
-    { name: 'animals_by_category', columns: ['categoryId', 'status', 'id'] },
-  ],
 });

@@ -88,7 +88,7 @@ export class PostgresAnimalImporter implements AnimalImporter {
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
     const client = newClient(this.connection, { keepAlive: true });
     await client.connect();
-    prepareClient(client, LIMITS);
+    await prepareClient(client, LIMITS);
     try {
       await client.query(STAGE);
       await pipeline(linesOf(parts), client.query(copyFrom(COPY)));

@@ -3,7 +3,7 @@ import { EntitySchema } from 'typeorm';
 import { int64Column } from '../database/columns.js';
 
 export type CategoryRow = Category & {
-  /** The domain's `categoryNameKey` of the name. Not selected by default. */
+  /** The domain's `categoryNameKey` of the name. Compared in NFC. Not selected by default. */
   readonly nameKey?: string;
 };
 
@@ -15,6 +15,4 @@ export const categorySchema = new EntitySchema<CategoryRow>({
     name: { type: 'text' },
     nameKey: { name: 'name_key', type: 'text', select: false },
   },
-  uniques: [{ name: 'categories_name_key_key', columns: ['nameKey'] }],
-  checks: [{ name: 'categories_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' }],
 });

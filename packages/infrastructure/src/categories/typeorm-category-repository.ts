@@ -32,6 +32,10 @@ const columns = new Columns(categorySchema);
 
 const SELECT = `SELECT ${columns.list()} FROM categories`;
 
+/** The exact spelling is looked up first: twins that differ in composition alone may exist. */
+const FIND_NAMESAKE = `
+  ${SELECT} WHERE normalize(name_key, NFC) = normalize($1, NFC) ORDER BY name_key = $1 DESC LIMIT 1`;
+
 const FIND = { name: 'categories find', text: `${SELECT} WHERE id = $1` };
 
 function listOf({ ids, after, before, limit }: CategoryQuery): Statement & { readonly values: unknown[] } {
@@ -130,7 +134,8 @@ async function lockCategory(manager: EntityManager, id: CategoryId): Promise<Cat
 }
 
 async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {
-  return (await manager.findOneBy(categorySchema, { nameKey: categoryNameKey(name) })) ?? undefined;
+  const [row] = await manager.query<Readonly<Record<string, unknown>>[]>(FIND_NAMESAKE, [categoryNameKey(name)]);
+  return row && columns.fromRow(row);
 }
 
 /** @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name. */

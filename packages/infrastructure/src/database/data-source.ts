@@ -48,7 +48,8 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
       // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value, and
       // a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks expensive, so
       // PostgreSQL would compile it at each execution, which takes longer than running it.
-      prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
+      // Not awaited: the client pipelines.
+      void prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };
 }
@@ -75,12 +76,15 @@ const KEEPALIVES = {
   tcp_user_timeout: '16000',
 };
 
-/** Applies the settings to a new connection. */
-export function prepareClient(client: ClientBase, settings: Readonly<Record<string, string>> = {}): void {
+/** Applies the settings to a new connection. A client without a pipeline may only be used once this has ended. */
+export async function prepareClient(
+  client: ClientBase,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
   ignoreLoss(client);
   const all = Object.entries({ ...KEEPALIVES, ...settings });
-  // Later queries on this client wait for this one. If the connection is lost, they fail too, so nothing is missed here.
-  client.query(all.map(([name, value]) => `SET ${name} = '${value}'`).join(';')).catch(() => undefined);
+  // If the connection is lost, the next query fails too, so nothing is missed here.
+  await client.query(all.map(([name, value]) => `SET ${name} = '${value}'`).join(';')).catch(() => undefined);
 }
 
 /**
@@ -109,13 +113,16 @@ export function migrationSource(connection: DatabaseConnection): DataSource {
     lock_timeout: LOCK_TIMEOUT,
     statement_timeout: LONGEST_MIGRATION,
     idle_in_transaction_session_timeout: LONGEST_MIGRATION,
-    onConnect: (client: ClientBase) => {
-      prepareClient(client);
-    },
+    onConnect: (client: ClientBase) => prepareClient(client),
   });
 }
 
-function dataSource(pool: PoolConfig, entities: DataSourceOptions['entities'] = []): DataSource {
+/** pg's types leave out that the pool waits for the promise. */
+interface AwaitingPoolConfig extends Omit<PoolConfig, 'onConnect'> {
+  readonly onConnect?: ((client: ClientBase) => void | Promise<void>) | undefined;
+}
+
+function dataSource(pool: AwaitingPoolConfig, entities: DataSourceOptions['entities'] = []): DataSource {
   return new DataSource({
     type: 'postgres',
     entities,

@@ -4,22 +4,11 @@ import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionS
 import { poolOf } from './pipelining-pool.js';
 
 /** What the domain's opaque `Transaction` really is. */
-interface Running {
-  readonly manager: EntityManager;
-  readonly onCommit: (() => void)[];
-}
-
-const running = (transaction: Transaction) => transaction as unknown as Running;
+const running = (transaction: Transaction) => transaction as unknown as EntityManager;
 
 /** The manager of the transaction. Without one, a manager whose queries use any connection of the pool. */
 export function managerOf(dataSource: DataSource, transaction?: Transaction): EntityManager {
-  return transaction === undefined ? dataSource.manager : running(transaction).manager;
-}
-
-/** Calls `work` after the commit, or now if there is no transaction. It is never called after a rollback. */
-export function afterCommit(work: () => void, transaction?: Transaction): void {
-  if (transaction === undefined) work();
-  else running(transaction).onCommit.push(work);
+  return transaction === undefined ? dataSource.manager : running(transaction);
 }
 
 /**
@@ -33,17 +22,10 @@ export async function inTransaction<Result>(
   work: (manager: EntityManager, transaction: Transaction) => Promise<Result>,
   { within, since }: { readonly within?: Transaction | undefined; readonly since?: number } = {},
 ): Promise<Result> {
-  if (within !== undefined) return work(running(within).manager, within);
-  const onCommit: (() => void)[] = [];
-  const result = await onDatabase(
-    () =>
-      dataSource.transaction((manager) =>
-        work(manager, { manager, onCommit } satisfies Running as unknown as Transaction),
-      ),
-    { since },
-  );
-  for (const each of onCommit) each();
-  return result;
+  if (within !== undefined) return work(running(within), within);
+  return onDatabase(() => dataSource.transaction((manager) => work(manager, manager as unknown as Transaction)), {
+    since,
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { onDatabase, readFromDatabase } from '../database/on-database.js';
+import { readFromDatabase } from '../database/on-database.js';
 import {
   type Backlog,
   type Claim,
@@ -6,24 +6,15 @@ import {
   type DeliveryQueue,
   instant,
   MOST_COUNTED,
-  type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import type { DatabaseConnection } from '../database/data-source.js';
-import { DelayedWork } from '../database/delayed-work.js';
-import { NotificationListener } from '../database/notification-listener.js';
-import { afterCommit, writeToDatabase } from '../database/transactions.js';
-
-/** Milliseconds. New items within this time share a notification. */
-const NOTIFY_EVERY = 10;
+import { writeToDatabase } from '../database/transactions.js';
 
 /** SQL for a parameter in milliseconds as an interval. */
 const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 interface QueueTable {
   readonly table: string;
-  /** The channel on which new items are notified. */
-  readonly channel: string;
   /** SQL for the columns of a claimed item, from the tables `claimed` and `accounts`, without its id and claim. */
   readonly columns: string;
 }
@@ -36,13 +27,8 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   Id,
   Item
 > {
-  private readonly listeners: NotificationListener[] = [];
-  private readonly notifications = new DelayedWork(() => this.notify(), NOTIFY_EVERY);
-  private hasQueued = false;
-
   constructor(
     protected readonly dataSource: DataSource,
-    private readonly connection: DatabaseConnection,
     private readonly queue: QueueTable,
   ) {}
 
@@ -82,42 +68,12 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
-  /** Each watcher has its own connection, so a process that only adds items has none. */
-  watch(onQueued: () => void): () => Promise<void> {
-    const listener = new NotificationListener(this.connection, this.queue.channel, onQueued);
-    this.listeners.push(listener);
-    return () => listener.close();
-  }
-
-  /** Stops all watchers. The data source must still be open. */
-  async close(): Promise<void> {
-    await Promise.all([this.notifications.close(), ...this.listeners.map((listener) => listener.close())]);
-  }
-
   protected abstract itemFrom(row: Row): Item;
-
-  /**
-   * Notifies all watchers soon after the new item is committed. A trigger would notify within the transaction, and
-   * PostgreSQL commits such transactions one at a time.
-   */
-  protected announce(transaction?: Transaction): void {
-    afterCommit(() => {
-      this.hasQueued = true;
-      this.notifications.soon();
-    }, transaction);
-  }
 
   /** Changes the claimed row, unless a later claim exists. */
   protected async end({ id, number }: Claim<Id>, change: string, values: readonly unknown[] = []): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET ${change} WHERE id = $1 AND claims = $2 AND status = 'queued'`;
     await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id, number, ...values]));
-  }
-
-  private async notify(): Promise<void> {
-    if (!this.hasQueued) return;
-    this.hasQueued = false;
-    // A lost notification costs only time, because workers also look at the queue themselves.
-    await onDatabase(() => this.dataSource.query(`NOTIFY ${this.queue.channel}`)).catch(() => undefined);
   }
 }
 

@@ -44,7 +44,9 @@ export class FallbackRequestCounter implements RequestCounter {
     }
   }
 
+  /** Of an address, what this process knows: a request that costs its sender nothing must not cost a call of Redis. */
   async look(request: CountedRequest): Promise<Verdict> {
+    if ('address' in request.requester) return this.local.look(request);
     return this.read((counter) => counter.look(request));
   }
 

@@ -16,7 +16,6 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import type { DatabaseConnection } from '../database/data-source.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
@@ -33,7 +32,6 @@ type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'
 
 const QUEUE = {
   table: 'messages',
-  channel: 'message_queued',
   columns: `
     account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
     email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`,
@@ -45,8 +43,8 @@ export class TypeOrmMessageQueue
   extends PostgresDeliveryQueue<MessageId, ClaimedMessage, ClaimedRow>
   implements MessageQueue
 {
-  constructor(dataSource: DataSource, connection: DatabaseConnection) {
-    super(dataSource, connection, QUEUE);
+  constructor(dataSource: DataSource) {
+    super(dataSource, QUEUE);
   }
 
   async add(
@@ -54,13 +52,12 @@ export class TypeOrmMessageQueue
     transaction?: Transaction,
   ): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
-    const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null };
+    const row = { ...message, traceparent, requestId };
     await writeToDatabase(
       this.dataSource,
       (manager) => manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
       transaction,
     );
-    this.announce(transaction);
     return message;
   }
 

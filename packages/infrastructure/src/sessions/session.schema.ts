@@ -23,19 +23,4 @@ export const sessionSchema = new EntitySchema<SessionRow>({
     expiresAt: { name: 'expire', type: 'timestamptz', transformer: instantColumn },
     data: { name: 'sess', type: 'jsonb', default: {}, select: false },
   },
-  foreignKeys: [
-    {
-      name: 'sessions_account_id_fkey',
-      target: 'Account',
-      columnNames: ['accountId'],
-      referencedColumnNames: ['id'],
-      onDelete: 'CASCADE',
-    },
-  ],
-  uniques: [{ name: 'sessions_token_hash_key', columns: ['tokenHash'] }],
-  checks: [{ name: 'sessions_token_hash_check', expression: "token_hash ~ '^[0-9a-f]{64}$'" }],
-  indices: [
-    { name: 'sessions_by_account', columns: ['accountId'] },
-    { name: 'sessions_by_expiry', columns: ['expiresAt'] },
-  ],
 });

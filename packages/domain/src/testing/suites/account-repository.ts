@@ -1,9 +1,9 @@
 import type { Account } from '../../accounts/account.js';
 import type { AccountRepository } from '../../accounts/account-repository.js';
-import { FIXED_PLANS, type Plan } from '../../accounts/plan.js';
+import { type Plan, PLANS } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
-import { atOnce, Unique } from './fixtures.js';
+import { atOnce, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 const ENTERPRISE = { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 } as const;
@@ -22,7 +22,7 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     afterAll(() => opened.close());
 
     it('keeps an account as it was opened, on each plan and held to any scopes', async () => {
-      const plans: readonly Plan[] = [...FIXED_PLANS.map((each) => ({ name: each })), ENTERPRISE];
+      const plans: readonly Plan[] = [...Object.values(PLANS), ENTERPRISE];
       const kept = [
         ...plans.map((plan) => ({ plan })),
         ...[SCOPES, ['pets:read'] as const].map((scopes) => ({ scopes })),
@@ -55,7 +55,7 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const first = await accounts.open({ ...unique.account('twice@example.com'), scopes: ['pets:read'] });
       const second = await accounts.open({
         ...unique.account('twice@example.com'),
-        plan: { name: 'pro' },
+        plan: PLANS.pro,
         scopes: undefined,
         createdAt: instant(1),
       });
@@ -67,10 +67,10 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const { id, email } = account;
       const bystander = await accounts.open(unique.account());
       const changes: readonly Pick<Account, 'plan' | 'scopes'>[] = [
-        { plan: { name: 'pro' }, scopes: ['pets:read'] },
+        { plan: PLANS.pro, scopes: ['pets:read'] },
         { plan: ENTERPRISE, scopes: SCOPES },
         { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: ['orders:read', 'orders:write'] },
-        { plan: { name: 'business' }, scopes: undefined },
+        { plan: PLANS.business, scopes: undefined },
       ];
       for (const change of changes) {
         const before = account;
@@ -104,9 +104,16 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       expect(await accounts.findById(id)).toMatchObject({ plan: { perMinute: ENTERPRISE.perMinute + 10 } });
     });
 
-    it('opens one account for one address, however many calls race', async () => {
-      const racers = await atOnce(20, () => accounts.open(unique.account('race@example.com')));
+    it('opens one account for one address, however it is composed and many calls race', async () => {
+      const composed = ['rac\u00e9@example.com', 'race\u0301@example.com'] as const;
+      const racers = await atOnce(20, (index) => accounts.open(unique.account(composed[index % 2])));
       expect(new Set(racers.map(({ id }) => id)).size).toBe(1);
+      const [account] = racers;
+      expect(composed).toContain(account?.email);
+      for (const email of composed) {
+        expect(await accounts.findByEmail(email)).toEqual(account);
+        expect(await stateOf((refuse) => accounts.change(email, refuse))).toEqual(account);
+      }
     });
   });
 }

@@ -1,8 +1,7 @@
 import { type Animal, type AnimalId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
 import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importer.js';
-import { AddCategory } from '../../categories/add-category.js';
 import type { CategoryPolicy } from '../../categories/category.js';
-import { RemoveCategory } from '../../categories/remove-category.js';
+import { AddCategory, RemoveCategory } from '../../categories/use-cases.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, NOON } from './fixtures.js';

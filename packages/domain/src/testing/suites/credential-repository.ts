@@ -60,14 +60,15 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await credentials.findById(NOBODY)).toBeUndefined();
       });
 
-      it('is decided on the account that has the address', async () => {
-        const account = await ports.accounts.open(unique.account());
-        const opening = credentials.open(account.email, (holder) => {
+      it('is decided on the account that has the address, however that is composed', async () => {
+        const account = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
+        const opening = credentials.open(account.email.normalize('NFD'), (holder) => {
           expect(holder).toEqual(account);
           throw new Error('refused');
         });
         await expect(opening).rejects.toThrow('refused');
         expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
+        expect(await credentials.findByEmail(account.email.normalize('NFD'))).toMatchObject({ account });
       });
     });
 
@@ -177,12 +178,13 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     describe('a link', () => {
       it('is found by its own token and kind, with its account and the address that it was mailed to', async () => {
         const account = await opened('hash');
-        const taken = await opened();
+        const taken = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
         for (const kind of LINK_KINDS) {
           for (const [address, isAddressTaken] of [
             [undefined, false],
             [unique.email(), false],
             [taken.email, true],
+            [taken.email.normalize('NFD'), true],
           ] as const) {
             const { tokenHash, expiresAt } = await newLink(kind, account, { address });
             const expected = { credentials: { account, passwordHash: 'hash' }, expiresAt, address, isAddressTaken };

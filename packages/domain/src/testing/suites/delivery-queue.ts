@@ -18,7 +18,7 @@ const idsOf = <Id extends string>(items: readonly { readonly id: Id }[]) => item
 
 /** The guarantees of every `DeliveryQueue`. Each test begins without items that wait. */
 export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
-  { it, expect, until }: TestFramework,
+  { it, expect }: TestFramework,
   opened: () => TestedQueue<Id, Item>,
 ): void {
   const add = (createdAt?: Instant) => opened().add(createdAt);
@@ -125,23 +125,5 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
       expect(new Set(claimed.map((each) => each.number))).toEqual(new Set([number]));
       await letPass(MINUTE);
     }
-  });
-
-  it('calls each watcher for each item that is queued, until it stops watching', async () => {
-    const calls = [0, 0];
-    const [endFirst, endSecond] = [0, 1].map((index) =>
-      opened().queue.watch(() => (calls[index] = (calls[index] ?? 0) + 1)),
-    );
-    // A watcher may miss some until it listens.
-    await until(async () => {
-      await add();
-      return calls.every((count) => count > 0);
-    });
-    await endFirst?.();
-    const [ended, before = 0] = calls;
-    await add();
-    await until(() => (calls[1] ?? 0) > before);
-    expect(calls[0]).toBe(ended);
-    await endSecond?.();
   });
 }

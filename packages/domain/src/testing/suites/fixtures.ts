@@ -5,7 +5,9 @@ import {
   decideIssue,
   decideRevocation,
   decideRotation,
+  type KeyHolder,
   type NewApiKey,
+  type RotationState,
 } from '../../accounts/api-key.js';
 import { type AccountMailId, hasLink, type LinkKind, type NewAccountMail } from '../../accounts/account-mail.js';
 import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/account-mail-queue.js';
@@ -14,6 +16,8 @@ import { decideClosing, decidePasswordChange } from '../../accounts/credentials.
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import { PLANS } from '../../accounts/plan.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
@@ -45,7 +49,7 @@ export class Unique {
   }
 
   account(email = this.email()): NewAccount {
-    return { email, plan: { name: 'free' }, scopes: undefined, createdAt: NOON };
+    return { email, plan: PLANS.free, scopes: undefined, createdAt: NOON };
   }
 
   key({ id }: Pick<Account, 'id'>, changes: Partial<NewApiKey> = {}): NewApiKey {
@@ -71,10 +75,11 @@ export async function addKey(
   { apiKeys }: Pick<Ports, 'apiKeys'>,
   key: NewApiKey,
   credentialVersion?: number,
+  transaction?: Transaction,
 ): Promise<ApiKey> {
-  return apiKeys.add(key.accountId, key.createdAt, ({ account }) =>
-    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion }),
-  );
+  const decide = ({ account }: KeyHolder) =>
+    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion });
+  return apiKeys.add(key.accountId, key.createdAt, decide, transaction);
 }
 
 export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
@@ -87,13 +92,13 @@ export async function replaceKey(
   id: ApiKeyId,
   replacement: NewApiKey,
   credentialVersion?: number,
+  transaction?: Transaction,
 ): Promise<ApiKey> {
   const { accountId, createdAt: now, hash, ending } = replacement;
   const command = { id, accountId, credentialVersion, overlap: HOUR, text: { hash, ending } };
-  const rotated = await apiKeys.replace(id, now, ({ account, old }) =>
-    decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now),
-  );
-  return rotated.replacement;
+  const decide = ({ account, old }: RotationState) =>
+    decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now);
+  return (await apiKeys.replace(id, now, decide, transaction)).replacement;
 }
 
 export async function openWithPassword(

@@ -5,10 +5,10 @@ import { DAY, type Instant, later } from '../../kernel/clock.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { MessageId } from '../../messages/message.js';
 import { decidePlacement } from '../../orders/order.js';
-import { atOnce, NOON, Unique } from './fixtures.js';
+import { addKey, atOnce, NOON, replaceKey, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accounts' | 'animals' | 'idempotency' | 'messages' | 'orders';
+type Needed = 'accounts' | 'animals' | 'apiKeys' | 'idempotency' | 'messages' | 'orders';
 
 /** The guarantees of every `IdempotencyRecords`. */
 export function idempotencyRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
@@ -73,6 +73,7 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
       const key = newKey();
       const { id: animalId } = await ports.animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
       const messageId = unique.name() as MessageId;
+      const old = await addKey(ports, unique.key(account));
       let added: AnimalId | undefined;
       const failing = ask(key, async (transaction) => {
         added = (await ports.animals.add(newAnimal({ name: 'Nala', categoryId: 1n }), transaction)).id;
@@ -84,6 +85,8 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
         await expect(place()).rejects.toMatchObject({ code: 'too_many_orders' });
         const message = { id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON };
         await ports.messages.add(message, transaction);
+        await addKey(ports, unique.key(account), undefined, transaction);
+        await replaceKey(ports, old.id, unique.key(account), undefined, transaction);
         throw new Error('the work failed');
       });
       await expect(failing).rejects.toThrow('the work failed');
@@ -91,6 +94,7 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
       expect(await ports.animals.findById(animalId)).toMatchObject({ status: 'available' });
       expect(await ports.orders.list({ accountId: account.id, limit: 10 })).toEqual([]);
       expect(await ports.messages.findById(account.id, messageId)).toBeUndefined();
+      expect(await ports.apiKeys.list(account.id)).toEqual([{ account, key: old }]);
       expect(await ask(key, answering('afterwards'))).toMatchObject({ answer: 'afterwards', isReplay: false });
     });
 

@@ -1,6 +1,6 @@
 import type { AccountId } from '../../accounts/account.js';
 import type { ApiKeyId } from '../../accounts/api-key.js';
-import { limitsOf, type PlanLimits } from '../../accounts/plan.js';
+import { type PlanLimits, PLANS } from '../../accounts/plan.js';
 import type { KeyRequester } from '../../accounts/key-bans.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Verdict } from '../../limits/quota.js';
@@ -12,7 +12,7 @@ import type { Opened, TestFramework } from './framework.js';
 export type OpenRequestCounter = (policy: BanPolicy) => Promise<Opened<'requests'>>;
 
 const noon = instant(Date.UTC(2026, 0, 1, 12));
-const free = limitsOf({ name: 'free' });
+const free: PlanLimits = PLANS.free;
 
 /**
  * The guarantees of every `RequestCounter`: that it decides each request once, by the right account, key or address. How

@@ -33,3 +33,5 @@ export * from './1700000074000-log-hours-and-refusals.js';
 export * from './1700000075000-change-addresses.js';
 export * from './1700000075100-validate-kinds-of-mail.js';
 export * from './1700000076000-stop-following-keys.js';
+export * from './1700000077000-know-proving.js';
+export * from './1700000078000-compare-in-nfc.js';

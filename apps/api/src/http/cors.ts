@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
+import type { AddressLimits } from './address-limits.js';
+import type { HttpRefusal } from './error-codes.js';
+import { isOfApi } from './request-target.js';
+import type { RouteTable } from './route-table.js';
+
+/** The origins whose pages may call the API: all, or these. */
+export type CorsOrigins = '*' | readonly string[];
+
+const EXPOSED =
+  'ETag, Link, Location, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
+  'Deprecation, Sunset, X-Stability, Idempotent-Replayed';
+const TAKEN =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, User-Agent, X-Request-Id, traceparent';
+const MAX_AGE_SECONDS = '7200';
+
+/** Lets pages of an origin read a response. Refusals at the socket are for all: they are the same for everybody. */
+export function readableBy(origin = '*'): Readonly<Record<string, string>> {
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
+}
+
+/** CORS for `/v1` (https://fetch.spec.whatwg.org/#http-cors-protocol). Without credentials: a key authenticates. */
+export class Cors {
+  /** Whether the answers to all origins are the same. Otherwise a cache must know that they depend on it. */
+  readonly isForAll: boolean;
+
+  constructor(
+    private readonly origins: CorsOrigins,
+    private readonly routes: RouteTable,
+    private readonly limits: AddressLimits,
+  ) {
+    this.isForAll = origins === '*';
+  }
+
+  /** A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why. */
+  onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpRefusal | undefined, done: Done): void {
+    const { method, headers, originalUrl } = request;
+    const { origin } = headers;
+    if (!isOfApi(originalUrl)) {
+      done(refusal);
+      return;
+    }
+    if (!this.isForAll) reply.header('vary', 'Origin');
+    const isAllowed = origin !== undefined && (this.isForAll || this.origins.includes(origin));
+    if (isAllowed) reply.headers(readableBy(this.isForAll ? '*' : origin));
+    // A browser asks if its page may send a request. Any other OPTIONS is a request like all.
+    const isPreflight =
+      method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined;
+    if (isPreflight && refusal === undefined) this.answer(request, reply, isAllowed).catch(done);
+    else done(refusal);
+  }
+
+  /** Answers a preflight without a key, which browsers don't send, and counts nothing. It tells nothing of the path. */
+  private async answer({ ip }: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
+    const { headers } = await this.limits.look(ip);
+    if (isAllowed) {
+      reply
+        .header('access-control-allow-methods', this.routes.allMethods().join(', '))
+        .header('access-control-allow-headers', TAKEN)
+        .header('access-control-max-age', MAX_AGE_SECONDS);
+    }
+    reply.code(204).headers(headers).send();
+  }
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { useApi } from '@adoption-store/api/testing/api';
+import { plan } from '@adoption-store/domain';
+import { findChromium } from '@adoption-store/test-support';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const executablePath = findChromium();
+if (executablePath === undefined) console.warn('SKIPPED: the client in a browser, for there is no Chromium here');
+
+const IMPORTS = {
+  '@adoption-store/client': '/dist/index.js',
+  '@ungap/raw-json': '/raw-json.js',
+  'http-link-header': '/link-header.js',
+};
+const DOCUMENT = `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>`;
+
+/** The built package and its dependencies, as a bundler would serve them. */
+function fileAt(path: string): string {
+  const read = (name: string) => readFileSync(name, 'utf8');
+  switch (path) {
+    case '/raw-json.js':
+      return read(require.resolve('@ungap/raw-json'));
+    case '/link-header.js':
+      return `const module = {}; ${read(require.resolve('http-link-header'))}; export default module.exports;`;
+    default:
+      return read(join(__dirname, '../..', path));
+  }
+}
+
+(executablePath === undefined ? describe.skip : describe)('a page of another origin, in Chromium,', () => {
+  let browser: Browser;
+  let server: Server;
+  let page: Page;
+  // Before the API's own end, which would wait for a connection that the browser has opened and not used.
+  afterAll(async () => {
+    await browser.close();
+    server.close();
+  });
+  const api = useApi();
+
+  beforeAll(async () => {
+    server = createServer(({ url = '/' }, response) => {
+      response.setHeader('content-type', url === '/' ? 'text/html' : 'text/javascript');
+      response.end(url === '/' ? DOCUMENT : fileAt(url));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+    page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  });
+
+  /** What this program of the page returns. */
+  const run = (key: string, program: string) =>
+    page.evaluate<unknown>(`(async () => {
+      const { AdoptionStore } = await import('@adoption-store/client');
+      const store = new AdoptionStore({ baseUrl: '${api.origin}/v1', apiKey: '${key}', maxTries: 1 });
+      ${program}
+    })()`);
+
+  it('lists, adds, changes with If-Match, and reads limits, entity tags, links and locations', async () => {
+    const { key } = await api.openKey('free');
+    const seen = await run(
+      key,
+      `
+      await store.createPet({ name: 'Bella', categoryId: 1n });
+      const { data, response } = await store.createPet({ name: 'Luna', categoryId: 2n ** 63n - 1n }).withResponse();
+      const names = [];
+      for await (const { items } of store.pets({ limit: 1 }).pages()) names.push(...items.map(({ name }) => name));
+      const stored = await store.request('GET', '/pets/{petId}', { path: { petId: data.id } }).withResponse();
+      const { etag: ifMatch } = stored.response;
+      const changed = await store.changePet(data.id, { status: 'pending' }, { ifMatch }).withResponse();
+      return { names, data: changed.data, location: response.headers.get('location'),
+        sunset: stored.response.headers.get('sunset'), limits: [response.limits, changed.response.limits] };
+    `,
+    );
+    const id = 2n;
+    expect(seen).toEqual({
+      names: ['Bella', 'Luna'],
+      data: { id, name: 'Luna', categoryId: 2n ** 63n - 1n, status: 'pending' },
+      location: `${api.origin}/v1/pets/${id}`,
+      sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+      limits: [58, 54].map((remaining) => ({ limit: 60, remaining, reset: expect.any(Number) })),
+    });
+  });
+
+  it('reads why it is refused: a tag of before, another’s key, no requests left', async () => {
+    const { key } = await api.openKey(plan('enterprise', { perMinute: 3, perDay: 100 }));
+    const refusal = `.catch(({ code, status, requestId, retryAfter }) => [code, status, typeof requestId, retryAfter > 0])`;
+    const seen = await run(
+      key,
+      `
+      const { id } = await store.createPet({ name: 'Milo', categoryId: 1n });
+      const stranger = new AdoptionStore({ baseUrl: '${api.origin}/v1', apiKey: 'aas_live_wrong', maxTries: 1 });
+      return [
+        await store.changePet(id, { name: 'Max' }, { ifMatch: '"before"' })${refusal},
+        await stranger.pets().page()${refusal},
+        await store.pets().page().then(() => fetch('${api.origin}/v1/pets', { headers: { authorization: 'Bearer ${key}' } }))
+          .then((response) => [response.status, response.headers.get('retry-after') > 0]),
+      ];
+    `,
+    );
+    expect(seen).toEqual([
+      ['precondition_failed', 412, 'string', false],
+      ['invalid_api_key', 401, 'string', false],
+      [429, true],
+    ]);
+  });
+});
