@@ -1,10 +1,19 @@
 /** Milliseconds. A read that takes longer isn't waited for, so that no request waits for two slow ones. */
 const LONGEST_WAIT = 250;
 
+/** A read with so many callers begins without waiting for more. */
+const MOST_CALLERS = 256;
+
 interface Reading<Value> {
   readonly value: Promise<Value>;
   /** Time of `performance.now()`. */
   readonly since: number;
+}
+
+/** A read that hasn't begun. */
+interface Next<Value> {
+  value: Promise<Value>;
+  callers: number;
 }
 
 /**
@@ -13,25 +22,36 @@ interface Reading<Value> {
  */
 export class SharedReads<Value> {
   private readonly current = new Map<string, Reading<Value>>();
-  private readonly next = new Map<string, Promise<Value>>();
+  private readonly next = new Map<string, Next<Value>>();
 
   /** @param key says exactly what is read. */
-  async of(key: string, read: () => Promise<Value>): Promise<Value> {
+  of(key: string, read: () => Promise<Value>): Promise<Value> {
     const next = this.next.get(key);
-    if (next !== undefined) return next;
+    if (next !== undefined) {
+      next.callers += 1;
+      return next.value;
+    }
     const current = this.current.get(key);
     if (current === undefined || performance.now() > current.since + LONGEST_WAIT) return this.begin(key, read);
-    const begin = () => {
-      this.next.delete(key);
-      return this.begin(key, read);
-    };
-    // If the database is gone, it is gone for those who wait too.
-    const following = current.value.then(begin, (error: unknown) => {
-      this.next.delete(key);
-      throw error;
-    });
+    const following: Next<Value> = { value: current.value, callers: 1 };
     this.next.set(key, following);
-    return following;
+    following.value = this.follow(key, following, read);
+    return following.value;
+  }
+
+  private async follow(key: string, following: Next<Value>, read: () => Promise<Value>): Promise<Value> {
+    try {
+      // If the database is gone, it is gone for those who wait too.
+      await following.value;
+      // Answers bring the next requests, so this waits while each turn of the event loop brings more callers.
+      for (let before = 0; following.callers > before && before < MOST_CALLERS; ) {
+        before = following.callers;
+        await new Promise(setImmediate);
+      }
+    } finally {
+      this.next.delete(key);
+    }
+    return this.begin(key, read);
   }
 
   private begin(key: string, read: () => Promise<Value>): Promise<Value> {

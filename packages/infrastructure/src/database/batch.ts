@@ -55,8 +55,8 @@ export class Batch<Item, Result> {
       });
       if (this.isRunning) return;
       this.isRunning = true;
-      // Callers that arrived together are likely to do so again, so the first one waits until the end of this turn.
-      setImmediate(() => void this.runWaiting());
+      // Callers that arrived together are likely to do so again, so the first one waits for the others.
+      void this.runWaiting();
     });
   }
 
@@ -70,8 +70,20 @@ export class Batch<Item, Result> {
   }
 
   private async runWaiting(): Promise<void> {
-    while (this.waiting.length > 0) await this.runBatch(this.waiting.splice(0, this.most));
+    while (this.waiting.length > 0) {
+      await this.othersToArrive();
+      await this.runBatch(this.waiting.splice(0, this.most));
+    }
     this.isRunning = false;
+  }
+
+  /** Waits while each turn of the event loop brings more callers: answers bring the next requests. */
+  private async othersToArrive(): Promise<void> {
+    let before: number;
+    do {
+      before = this.waiting.length;
+      await new Promise(setImmediate);
+    } while (this.waiting.length > before && this.waiting.length < this.most);
   }
 
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {

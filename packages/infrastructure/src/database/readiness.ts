@@ -8,7 +8,7 @@ import { poolOf } from './pipelining-pool.js';
 
 const TIMEOUT_MS = 500;
 /** Milliseconds. A loss is noticed within the sum of the two. */
-const POLL = { interval: 250, timeout: 700 };
+const POLL = { interval: 1_000, timeout: 700 };
 
 export interface Readiness {
   /**
