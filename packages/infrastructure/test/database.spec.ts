@@ -55,7 +55,10 @@ function controlled(most?: number) {
   return { batch: batchOf(run, most), runs };
 }
 
-const settled = () => new Promise(setImmediate);
+/** A batch waits a turn for more items. */
+const settled = async () => {
+  for (let turns = 0; turns < 3; turns += 1) await new Promise(setImmediate);
+};
 const unavailable = () => new DomainError('service_unavailable', 'not now');
 
 describe('a batch', () => {

@@ -12,7 +12,7 @@ interface Reading<Value> {
 
 /** A read that hasn't begun. */
 interface Next<Value> {
-  value: Promise<Value>;
+  readonly value: Promise<Value>;
   callers: number;
 }
 
@@ -33,25 +33,29 @@ export class SharedReads<Value> {
     }
     const current = this.current.get(key);
     if (current === undefined || performance.now() > current.since + LONGEST_WAIT) return this.begin(key, read);
-    const following: Next<Value> = { value: current.value, callers: 1 };
-    this.next.set(key, following);
-    following.value = this.follow(key, following, read);
-    return following.value;
+    const following = this.follow(key, current.value, read);
+    this.next.set(key, { value: following, callers: 1 });
+    return following;
   }
 
-  private async follow(key: string, following: Next<Value>, read: () => Promise<Value>): Promise<Value> {
+  private async follow(key: string, current: Promise<Value>, read: () => Promise<Value>): Promise<Value> {
     try {
       // If the database is gone, it is gone for those who wait too.
-      await following.value;
+      await current;
       // Answers bring the next requests, so this waits while each turn of the event loop brings more callers.
-      for (let before = 0; following.callers > before && before < MOST_CALLERS; ) {
-        before = following.callers;
+      let before: number;
+      do {
+        before = this.callersOf(key);
         await new Promise(setImmediate);
-      }
+      } while (this.callersOf(key) > before && before < MOST_CALLERS);
     } finally {
       this.next.delete(key);
     }
     return this.begin(key, read);
+  }
+
+  private callersOf(key: string): number {
+    return this.next.get(key)?.callers ?? 0;
   }
 
   private begin(key: string, read: () => Promise<Value>): Promise<Value> {
