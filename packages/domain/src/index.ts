@@ -56,7 +56,6 @@ export * from './orders/order.js';
 export * from './orders/order-repository.js';
 export * from './orders/use-cases.js';
 export * from './purge-expired.js';
-export * from './limits/meter-request.js';
 export * from './limits/quota.js';
 export * from './limits/request-counter.js';
 export * from './limits/request-records.js';

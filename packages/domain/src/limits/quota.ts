@@ -1,6 +1,9 @@
 import type { PlanLimits } from '../accounts/plan.js';
 import { DAY, HOUR, type Instant, instant, isAhead, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
 
+/** Requests without a valid key that one address may send in a minute. */
+export const DEFAULT_ADDRESS_LIMIT = 60;
+
 /** Requests admitted in the current UTC minute and the current UTC day. */
 export interface Usage {
   /** Start of the minute that `minuteUsed` counts. */
