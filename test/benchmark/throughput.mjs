@@ -31,7 +31,7 @@ export async function measureThroughput(options) {
     const kinds = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, { service, requests }]));
     await warmUp(kinds);
     for (const count of connections) {
-      rows.push(row(workload, count, await inTurns(kinds, { ...options, connections: count })));
+      rows.push(row(workload, count, await inTurns(kinds, { ...options, connections: count, before: 1 })));
       console.log(rows.at(-1).join(' | '));
     }
   }
