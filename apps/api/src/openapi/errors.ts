@@ -1,6 +1,7 @@
 import {
   categoryInUse,
   categoryNameTaken,
+  cursorExpired,
   DEFAULT_ORDER_LIMIT,
   InsufficientScope,
   MAX_PAGE_SIZE,
@@ -34,6 +35,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
   category_name_taken: categoryNameTaken('Cats').message,
   category_in_use: categoryInUse(1n).message,
+  cursor_expired: cursorExpired().message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body is not JSON: unexpected end at position 1',
