@@ -111,9 +111,7 @@ export class PostgresEventFeed implements EventFeed {
 
   async oldestUnpublished(): Promise<Instant | undefined> {
     const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<{ oldest: Date }[]>(
-        'SELECT created_at AS oldest FROM event_outbox ORDER BY place LIMIT 1',
-      ),
+      this.dataSource.query<{ oldest: Date }[]>('SELECT created_at AS oldest FROM event_outbox ORDER BY place LIMIT 1'),
     );
     return row && instant(row.oldest.getTime());
   }
