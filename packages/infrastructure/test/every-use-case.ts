@@ -180,7 +180,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     publishEvents: async () => {
       await application.publishEvents.execute();
-      await application.publishEvents.oldest();
+      await application.publishEvents.backlog();
     },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
