@@ -1,6 +1,7 @@
 import {
   categoryInUse,
   categoryNameTaken,
+  cursorExpired,
   DEFAULT_ORDER_LIMIT,
   InsufficientScope,
   MAX_PAGE_SIZE,
@@ -34,6 +35,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
   category_name_taken: categoryNameTaken('Cats').message,
   category_in_use: categoryInUse(1n).message,
+  cursor_expired: cursorExpired().message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body is not JSON: unexpected end at position 1',
@@ -97,7 +99,7 @@ const REFUSALS = {
     'The state of the resource, or of a request with the same key, does not allow it.',
     'Idempotent-Replayed',
   ],
-  410: ['Gone', 'The operation has been removed.'],
+  410: ['Gone', 'The operation has been removed, or the cursor is of events that are no longer kept.'],
   412: [
     'PreconditionFailed',
     'The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed.',
@@ -115,9 +117,7 @@ const REFUSALS = {
   503: ['ServiceUnavailable', 'A dependency of the service is down.', 'Retry-After'],
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
-type RefusalStatus = keyof typeof REFUSALS;
-/** 410 belongs to deprecated operations only. */
-export type SharedStatus = Exclude<RefusalStatus, 410>;
+export type RefusalStatus = keyof typeof REFUSALS;
 
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
@@ -153,14 +153,12 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
   };
 }
 
-/** The errors that several operations share. 410 belongs to one operation only. */
+/** The errors that operations share. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
-  (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
-    .filter((status) => status !== 410)
-    .map((status) => [REFUSALS[status][0], refusal(status)]),
+  (Object.keys(REFUSALS).map(Number) as RefusalStatus[]).map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */
-export function refusals(...own: readonly SharedStatus[]): Described {
+export function refusals(...own: readonly RefusalStatus[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }
