@@ -15,11 +15,13 @@ import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired, type PurgeOptions } from './purge-expired.js';
 import * as sessionUseCases from './sessions/use-cases.js';
+import type { WebhookOptions } from './webhooks/ports.js';
+import * as webhookUseCases from './webhooks/use-cases.js';
 
 export type { Ports };
 
 export interface ApplicationOptions extends Partial<
-  KeyOptions & HolderOptions & OrderOptions & LimitOptions & PurgeOptions
+  KeyOptions & HolderOptions & OrderOptions & LimitOptions & PurgeOptions & WebhookOptions
 > {
   readonly delivery?: Partial<DeliveryPolicy>;
 }
@@ -35,6 +37,7 @@ const useCases = {
   ...sessionUseCases,
   ...limitUseCases,
   ...idempotencyUseCases,
+  ...webhookUseCases,
   PurgeExpired,
 };
 type UseCases = typeof useCases;
@@ -70,6 +73,7 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     orderLimit: DEFAULT_ORDER_LIMIT,
     addressLimit: DEFAULT_ADDRESS_LIMIT,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
+    mailsAccounts: false,
     ...options,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },
   } as const;

@@ -29,6 +29,7 @@ export * from './categories/category-repository.js';
 export * from './categories/use-cases.js';
 export { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
+export * from './events/event.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
 export * from './idempotency/use-cases.js';
@@ -65,3 +66,33 @@ export * from './limits/use-cases.js';
 export * from './sessions/session.js';
 export * from './sessions/session-repository.js';
 export * from './sessions/use-cases.js';
+export {
+  type ClaimedDelivery,
+  DELIVERY_STATUSES,
+  type DeliveryId,
+  type DeliveryStatus,
+  PING,
+  type Receiver,
+  type TurnEnd,
+  type WebhookDelivery,
+} from './webhooks/delivery.js';
+export * from './webhooks/use-cases.js';
+export {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_URL_LENGTH,
+  MOST_WEBHOOKS,
+  type StoredWebhook,
+  tooManyWebhooks,
+  type Webhook,
+  WEBHOOK_STATUSES,
+  type WebhookChangeInput,
+  type WebhookCommand,
+  webhookDisabled,
+  type WebhookId,
+  type WebhookInput,
+  type WebhookSecrets,
+  type WebhookStatus,
+} from './webhooks/webhook.js';
+export * from './webhooks/webhook-queue.js';
+export * from './webhooks/webhook-repository.js';
+export * from './webhooks/webhook-sender.js';

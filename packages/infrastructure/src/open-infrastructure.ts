@@ -154,6 +154,9 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       sessions: new TypeOrmSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
+      webhooks: undefined as never,
+      webhookDeliveries: undefined as never,
+      webhookSender: { check: async () => refuseCalls(), send: async () => refuseCalls() },
       requests: requests.counter,
       requestRecords,
       idempotency: new PostgresIdempotencyRecords(dataSource),
@@ -216,4 +219,8 @@ async function openMessageSender(delivery: InfrastructureConfig['delivery'] = re
 
 function refuse(): never {
   throw new Error('this process delivers no messages');
+}
+
+function refuseCalls(): never {
+  throw new Error('this process calls no receivers');
 }

@@ -16,6 +16,9 @@ import { InMemoryOrderRepository } from './in-memory-order-repository.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
 import { InMemoryRequestRecords } from './in-memory-request-records.js';
 import { InMemorySessionRepository } from './in-memory-session-repository.js';
+import { InMemoryWebhookQueue } from './in-memory-webhook-queue.js';
+import { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
+import { InMemoryWebhookSender } from './in-memory-webhook-sender.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
@@ -26,6 +29,8 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;
+  readonly webhookDeliveries: InMemoryWebhookQueue;
+  readonly webhookSender: InMemoryWebhookSender;
 } {
   const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
@@ -35,6 +40,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const orders = new InMemoryOrderRepository(animals);
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const messages = new InMemoryMessageQueue(accounts, clock);
+  const webhooks = new InMemoryWebhookRepository(clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
     const changed = [animals, apiKeys, categories, orders, messages].map((each) => each.remember());
@@ -52,12 +58,15 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     messageSender: new InMemoryMessageSender(),
     accounts,
     apiKeys,
-    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords),
+    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords, webhooks),
     attempts: new InMemoryAttemptCounter(clock),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
+    webhooks,
+    webhookDeliveries: new InMemoryWebhookQueue(webhooks, accountMails, clock),
+    webhookSender: new InMemoryWebhookSender(),
     requests: new InMemoryRequestCounter(),
     requestRecords,
     clock,
