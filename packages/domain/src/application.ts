@@ -4,6 +4,7 @@ import * as keyUseCases from './accounts/key-use-cases.js';
 import * as animalUseCases from './animals/use-cases.js';
 import * as categoryUseCases from './categories/use-cases.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
+import * as eventUseCases from './events/use-cases.js';
 import * as idempotencyUseCases from './idempotency/use-cases.js';
 import { DEFAULT_ADDRESS_LIMIT } from './limits/meter-request.js';
 import type { LimitOptions } from './limits/ports.js';
@@ -13,7 +14,12 @@ import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
-import { DEFAULT_MESSAGE_RETENTION, PurgeExpired, type PurgeOptions } from './purge-expired.js';
+import {
+  DEFAULT_EVENT_RETENTION,
+  DEFAULT_MESSAGE_RETENTION,
+  PurgeExpired,
+  type PurgeOptions,
+} from './purge-expired.js';
 import * as sessionUseCases from './sessions/use-cases.js';
 import type { WebhookOptions } from './webhooks/ports.js';
 import * as webhookUseCases from './webhooks/use-cases.js';
@@ -32,6 +38,7 @@ const useCases = {
   ...categoryUseCases,
   ...orderUseCases,
   ...messageUseCases,
+  ...eventUseCases,
   ...keyUseCases,
   ...holderUseCases,
   ...sessionUseCases,
@@ -74,6 +81,7 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     addressLimit: DEFAULT_ADDRESS_LIMIT,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
     mailsAccounts: false,
+    eventRetention: DEFAULT_EVENT_RETENTION,
     ...options,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },
   } as const;

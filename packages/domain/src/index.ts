@@ -30,6 +30,8 @@ export * from './categories/use-cases.js';
 export { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
 export * from './events/event.js';
+export * from './events/event-feed.js';
+export * from './events/use-cases.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
 export * from './idempotency/use-cases.js';

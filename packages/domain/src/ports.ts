@@ -1,6 +1,7 @@
 import type { HolderPorts, KeyPorts } from './accounts/ports.js';
 import type { AnimalPorts } from './animals/ports.js';
 import type { CategoryPorts } from './categories/ports.js';
+import type { EventPorts } from './events/ports.js';
 import type { IdempotencyPorts } from './idempotency/ports.js';
 import type { LimitPorts } from './limits/ports.js';
 import type { MessagePorts } from './messages/ports.js';
@@ -13,6 +14,7 @@ export type Ports = AnimalPorts &
   CategoryPorts &
   OrderPorts &
   MessagePorts &
+  EventPorts &
   KeyPorts &
   HolderPorts &
   SessionPorts &

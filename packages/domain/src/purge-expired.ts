@@ -16,6 +16,8 @@ const REFUSAL_TTL = 7 * DAY;
 const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
+/** How long an event is kept. */
+export const DEFAULT_EVENT_RETENTION = 30 * DAY;
 
 type PurgePorts = Pick<
   Ports,
@@ -24,16 +26,20 @@ type PurgePorts = Pick<
   | 'attempts'
   | 'clock'
   | 'credentials'
+  | 'events'
   | 'idempotency'
   | 'messages'
   | 'requestRecords'
   | 'requests'
   | 'sessions'
+  | 'webhookDeliveries'
 >;
 
 export interface PurgeOptions {
   /** Milliseconds that a sent or failed message is kept. Default: 90 days. */
   readonly messageRetention: number;
+  /** Milliseconds that an event is kept. Default: 30 days. */
+  readonly eventRetention: number;
 }
 
 /** Deletes the expired records of one kind. Returns their number. */
@@ -50,6 +56,8 @@ const PURGERS = {
   hours: ({ requestRecords }, now) => requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
   refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
   messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
+  events: ({ events }, now, { eventRetention }) => events.purge(later(now, -eventRetention)),
+  pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purge(later(now, -eventRetention)),
   keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
 } satisfies Readonly<Record<string, Purger>>;
 

@@ -23,6 +23,7 @@ import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './deliveries/mail-risk.js';
+import { PostgresEventFeed } from './events/postgres-event-feed.js';
 import { entitySchemas } from './entity-schemas.js';
 import type { SmtpDelivery } from './deliveries/smtp-transport.js';
 import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
@@ -146,6 +147,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,
+      events: new PostgresEventFeed(dataSource),
       accounts: new TypeOrmAccountRepository(dataSource),
       apiKeys: new TypeOrmApiKeyRepository(dataSource),
       credentials: new TypeOrmCredentialRepository(dataSource),

@@ -1,6 +1,7 @@
 import {
   categoryInUse,
   categoryNameTaken,
+  cursorExpired,
   DEFAULT_ORDER_LIMIT,
   InsufficientScope,
   MAX_PAGE_SIZE,
@@ -38,6 +39,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   category_in_use: categoryInUse(1n).message,
   too_many_webhooks: tooManyWebhooks().message,
   webhook_disabled: webhookDisabled().message,
+  cursor_expired: cursorExpired().message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body is not JSON: unexpected end at position 1',

@@ -26,6 +26,7 @@ const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  gone: 410,
   precondition: 412,
   unavailable: 503,
 };

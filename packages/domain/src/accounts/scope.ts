@@ -8,6 +8,8 @@ export const SCOPES = [
   'orders:write',
   'messages:read',
   'messages:write',
+  'events:read',
+  'webhooks:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -19,6 +21,8 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'orders:write': 'Place, complete and cancel orders',
   'messages:read': 'Read the messages of the account',
   'messages:write': 'Send messages to the store',
+  'events:read': 'Read what has happened in the store',
+  'webhooks:write': 'Manage the webhooks of the account',
 };
 
 /** The scopes that a key or an account may use. Undefined: all, also those that are added later. */

@@ -34,6 +34,7 @@ export interface AnimalImporter {
   /**
    * Stores all animals or none. An id is kept, unless an animal has it, a withdrawn animal had it, or an earlier row has
    * it. The animals without one get new ids in the given order. No id is given to two animals, whatever is added meanwhile.
+   * Each animal is stored with its event `AnimalAdded`.
    *
    * @param parts read once, as fast as they can be stored. If they fail, nothing is stored.
    * @param isWanted called once, after the last part. If it returns false, the ids are only checked and nothing is stored.

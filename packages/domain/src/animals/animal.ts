@@ -80,6 +80,24 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   return { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
 }
 
+export interface AnimalAdded {
+  readonly type: 'pet.added';
+  readonly data: Animal;
+}
+
+export interface AnimalChanged {
+  readonly type: 'pet.changed';
+  readonly data: Animal;
+}
+
+export interface AnimalWithdrawn {
+  readonly type: 'pet.removed';
+  /** As it was last. */
+  readonly data: Animal;
+}
+
+export type AnimalEvent = AnimalAdded | AnimalChanged | AnimalWithdrawn;
+
 /** What is stored of an animal that is to be changed or withdrawn. */
 export interface AnimalState {
   readonly animal: Animal | undefined;
@@ -96,12 +114,18 @@ export interface AnimalEdit extends AnimalWithdrawal {
   readonly change: AnimalChange;
 }
 
+/** What is decided of an animal, and the events that are stored with it. */
+export interface DecidedAnimal {
+  readonly animal: Animal;
+  readonly events: readonly AnimalEvent[];
+}
+
 /**
- * The animal after a person's change.
+ * The animal after a person's change. A change that changes nothing has no event.
  *
  * @throws DomainError `not_found`, `precondition_failed`, `order_in_progress` or `invalid_transition`.
  */
-export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: AnimalEdit): Animal {
+export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: AnimalEdit): DecidedAnimal {
   const animal = requireAnimal(stored, edit);
   const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = edit.change;
   if (status !== animal.status) {
@@ -110,7 +134,9 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
       throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
     }
   }
-  return { id: animal.id, name, categoryId, status } satisfies Fields<Animal>;
+  const changed = { id: animal.id, name, categoryId, status } satisfies Fields<Animal>;
+  const isSame = name === animal.name && categoryId === animal.categoryId && status === animal.status;
+  return { animal: changed, events: isSame ? [] : [{ type: 'pet.changed', data: changed }] };
 }
 
 /**
@@ -118,10 +144,10 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
  *
  * @throws DomainError `not_found`, `precondition_failed` or `order_in_progress`.
  */
-export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawal): Animal {
+export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawal): DecidedAnimal {
   const animal = requireAnimal(state.animal, withdrawal);
   if (state.isOrdered) throw orderInProgress(animal.id, "it can't be withdrawn");
-  return animal;
+  return { animal, events: [{ type: 'pet.removed', data: animal }] };
 }
 
 /** The animal with the status that its order gives it. Undefined if the status it has doesn't allow that. */

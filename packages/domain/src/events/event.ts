@@ -1,17 +1,81 @@
+import type { AccountId } from '../accounts/account.js';
+import type { Animal, AnimalEvent, Fields } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
+import type { Instant } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import type { Message, MessageEvent } from '../messages/message.js';
+import { type Order, type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
 
 /** `evt_` and 32 hexadecimal digits. */
 export type EventId = Branded<string, 'EventId'>;
 
-export const EVENT_TYPES = [
-  'pet.added',
-  'pet.changed',
-  'pet.removed',
-  'order.placed',
-  'order.completed',
-  'order.cancelled',
-  'order.expired',
+/** The place of a published event among all. */
+export type EventPosition = Branded<bigint, 'EventPosition'>;
+
+/** What has happened in the store, with the resource as it is afterwards. */
+export type StoreEvent = AnimalEvent | OrderEvent | MessageEvent;
+
+export type EventType = StoreEvent['type'];
+
+const PET_EVENT_TYPES = ['pet.added', 'pet.changed', 'pet.removed'] as const satisfies readonly EventType[];
+
+export const EVENT_TYPES: readonly EventType[] = [
+  ...PET_EVENT_TYPES,
+  ...ORDER_STATUSES.map((status) => `order.${status}` as const),
   'message.sent',
   'message.failed',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+];
+
+/** Whether events of the type are for every account. The others are for their own account only. */
+export function isForAll(type: EventType): boolean {
+  return PET_EVENT_TYPES.some((each) => each === type);
+}
+
+/** The account that an event is for. Undefined: every account. */
+export function receiverOf({ data }: StoreEvent): AccountId | undefined {
+  return 'accountId' in data ? data.accountId : undefined;
+}
+
+/** An event as readers get it. */
+export interface PublishedEvent {
+  readonly position: EventPosition;
+  readonly id: EventId;
+  readonly type: EventType;
+  readonly createdAt: Instant;
+  /** The JSON of `publishedData`. */
+  readonly data: string;
+}
+
+export function cursorExpired(): DomainError {
+  return new DomainError('cursor_expired', 'cursor is of events that are no longer kept; begin without a cursor');
+}
+
+/** The JSON of an event's data: the resource as the API shows it. It is stored and published as this text. */
+export function publishedData({ data }: StoreEvent): string {
+  if ('animalId' in data) return json(orderFields(data));
+  return json('text' in data ? messageFields(data) : animalFields(data));
+}
+
+function animalFields({ id, name, categoryId, status }: Animal) {
+  return { id, name, categoryId, status } satisfies Fields<Animal>;
+}
+
+function orderFields({ id, animalId: petId, status, createdAt, updatedAt }: Order) {
+  return { id, petId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+}
+
+function messageFields({ id, text: message, status, createdAt }: Message) {
+  return { id, message, status, createdAt: isoTime(createdAt) };
+}
+
+function isoTime(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+/** Not JSON.stringify alone, because it refuses bigints. */
+function json(fields: Readonly<Record<string, string | bigint>>): string {
+  const members = Object.entries(fields).map(
+    ([name, value]) => `"${name}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`,
+  );
+  return `{${members.join(',')}}`;
+}

@@ -43,9 +43,7 @@ export async function readPage<Item, Place>(
   placeOf: (item: Item) => Place,
   read: (part: PagePart<Place>) => Promise<readonly Item[]>,
 ): Promise<Page<Item, Place>> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
-    throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
-  }
+  requirePageSize(limit);
   const placeAt = (item: Item | undefined) => (item === undefined ? undefined : placeOf(item));
   // One more item than asked for shows whether another page follows.
   if (before !== undefined) {
@@ -64,6 +62,12 @@ export async function readPage<Item, Place>(
     next: found.length > limit ? placeAt(items.at(-1)) : undefined,
     previous: after === undefined ? undefined : placeAt(items[0]),
   };
+}
+
+/** @throws DomainError `invalid_parameter` if the limit isn't 1–100. */
+export function requirePageSize(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE_SIZE) return;
+  throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
 }
 
 /** @throws DomainError `invalid_parameter` if the filter has more than 100 ids. */

@@ -36,7 +36,10 @@ export interface AccountMessage {
   readonly message: Omit<Message, 'text'>;
 }
 
-/** Port: the messages of accounts to the store. */
+/**
+ * Port: the messages of accounts to the store. `markSent` stores the event `MessageSent` with its change, and `markFailed`
+ * `MessageFailed`. A message that is sent already has no other event.
+ */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /** Stores the message and queues it: both or neither. Watchers are called. */
   add(message: NewMessage, transaction?: Transaction): Promise<Message>;

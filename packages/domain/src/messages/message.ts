@@ -30,6 +30,24 @@ export interface Message extends NewMessage {
   readonly status: MessageStatus;
 }
 
+export interface MessageSent {
+  readonly type: 'message.sent';
+  readonly data: Message;
+}
+
+export interface MessageFailed {
+  readonly type: 'message.failed';
+  readonly data: Message;
+}
+
+export type MessageEvent = MessageSent | MessageFailed;
+
+/** The event of a message's delivery that has ended. A message that has failed may be sent after all. */
+export function deliveryEnded(message: Message, status: 'sent' | 'failed'): MessageEvent {
+  const data = { ...message, status };
+  return status === 'sent' ? { type: 'message.sent', data } : { type: 'message.failed', data };
+}
+
 /** How far the delivery of a message is. */
 export interface MessageState {
   readonly status: MessageStatus;

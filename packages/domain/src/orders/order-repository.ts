@@ -14,11 +14,11 @@ export interface OrderQuery extends PagePart<OrderId> {
 /**
  * Port: the orders, and the status of their animals. Each method is atomic, and a write is durable once its promise
  * resolves. `decide` is called with the rows locked, the account first, then the order, then the animal. What it returns is
- * stored; if it throws, nothing changes.
+ * stored, with its events; if it throws, nothing changes.
  */
 export interface OrderRepository {
   /**
-   * Stores the order that `decide` returns under a new id, with its animal. The account is locked, so no other order of it
+   * Stores the order that `decide` returns, with its animal. The account is locked, so no other order of it
    * is placed meanwhile, and so is the animal.
    *
    * @throws DomainError as `decide`.

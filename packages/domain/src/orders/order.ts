@@ -1,5 +1,12 @@
 import type { AccountId } from '../accounts/account.js';
-import { type Animal, type AnimalId, animalNotFound, changedByOrder, type PetStatus } from '../animals/animal.js';
+import {
+  type Animal,
+  type AnimalChanged,
+  type AnimalId,
+  animalNotFound,
+  changedByOrder,
+  type PetStatus,
+} from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import { HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
@@ -16,7 +23,8 @@ export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
 /** Of all orders for an animal at most one has one of these. */
 export const LIVE_ORDER_STATUSES = ['placed', 'completed'] as const satisfies readonly OrderStatus[];
 
-export interface NewOrder {
+export interface Order {
+  readonly id: OrderId;
   readonly accountId: AccountId;
   readonly animalId: AnimalId;
   readonly status: OrderStatus;
@@ -24,9 +32,16 @@ export interface NewOrder {
   readonly updatedAt: Instant;
 }
 
-export interface Order extends NewOrder {
-  readonly id: OrderId;
+interface OrderHappened<Status extends OrderStatus> {
+  readonly type: `order.${Status}`;
+  readonly data: Order;
 }
+
+export type OrderPlaced = OrderHappened<'placed'>;
+export type OrderCompleted = OrderHappened<'completed'>;
+export type OrderCancelled = OrderHappened<'cancelled'>;
+export type OrderExpired = OrderHappened<'expired'>;
+export type OrderEvent = OrderPlaced | OrderCompleted | OrderCancelled | OrderExpired;
 
 /** Orders that an account may have placed at the same time, so that no account reserves the whole store. */
 export const DEFAULT_ORDER_LIMIT = 100;
@@ -44,6 +59,8 @@ const PET_STATUS_BY_ORDER: Readonly<Record<OrderStatus, PetStatus>> = {
 
 /** What is stored when an order is to be placed. */
 export interface PlacementState {
+  /** A new id, for the order. */
+  readonly id: OrderId;
   readonly animal: Animal | undefined;
   /** Whether another order for the animal has one of `LIVE_ORDER_STATUSES`. */
   readonly hasLiveOrder: boolean;
@@ -51,13 +68,18 @@ export interface PlacementState {
   readonly placedOrders: number;
 }
 
-export interface Placement extends Pick<NewOrder, 'accountId' | 'animalId'> {
+export interface Placement extends Pick<Order, 'accountId' | 'animalId'> {
   /** Orders that the account may have placed at the same time. */
   readonly limit: number;
 }
 
-export interface PlacedOrder {
-  readonly order: NewOrder;
+/** The events that are stored with an order and its animal. */
+interface WithEvents {
+  readonly events: readonly (OrderEvent | AnimalChanged)[];
+}
+
+export interface PlacedOrder extends WithEvents {
+  readonly order: Order;
   readonly animal: Animal;
 }
 
@@ -74,7 +96,9 @@ export function decidePlacement(state: PlacementState, placement: Placement, now
   if (animal === undefined || state.hasLiveOrder) {
     throw new DomainError('pet_not_available', `the animal ${animalId} is not available`);
   }
-  return { order: { accountId, animalId, status: 'placed', createdAt: now, updatedAt: now }, animal };
+  const order: Order = { id: state.id, accountId, animalId, status: 'placed', createdAt: now, updatedAt: now };
+  const events = [{ type: 'order.placed', data: order } as const, { type: 'pet.changed', data: animal } as const];
+  return { order, animal, events };
 }
 
 /** What is stored of an order that is to end. */
@@ -95,7 +119,7 @@ export interface OrderEnd extends OwnOrder {
   readonly condition?: Condition<Order> | undefined;
 }
 
-export interface EndedOrder {
+export interface EndedOrder extends WithEvents {
   readonly order: Order;
   /** Unchanged if a person has changed its status meanwhile. Undefined if it was withdrawn. */
   readonly animal: Animal | undefined;
@@ -121,11 +145,11 @@ export function decideExpiry({ order, animal }: EndState, ttl: number, now: Inst
   return ended(order, animal, 'expired', now);
 }
 
-function ended(order: Order, animal: Animal | undefined, status: OrderOutcome, now: Instant): EndedOrder {
-  return {
-    order: { ...order, status, updatedAt: now },
-    animal: animal && (changedByOrder(animal, PET_STATUS_BY_ORDER[status]) ?? animal),
-  };
+function ended(placed: Order, animal: Animal | undefined, status: OrderOutcome, now: Instant): EndedOrder {
+  const order: Order = { ...placed, status, updatedAt: now };
+  const changed = animal && changedByOrder(animal, PET_STATUS_BY_ORDER[status]);
+  const ofAnimal = changed === undefined ? [] : [{ type: 'pet.changed', data: changed } as const];
+  return { order, animal: changed ?? animal, events: [{ type: `order.${status}`, data: order }, ...ofAnimal] };
 }
 
 export function tooManyOrders(most: number): DomainError {

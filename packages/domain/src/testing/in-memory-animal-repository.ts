@@ -1,8 +1,9 @@
-import type { Animal, AnimalId, AnimalState, CategoryId, NewAnimal } from '../animals/animal.js';
+import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, NewAnimal } from '../animals/animal.js';
 import type { AnimalToImport } from '../animals/animal-importer.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
+import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
@@ -12,9 +13,11 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   private isOrdered: (id: AnimalId) => boolean = () => false;
   private mayHave: (id: CategoryId) => boolean = () => true;
 
+  constructor(private readonly events: InMemoryEventFeed) {}
+
   async add(animal: NewAnimal): Promise<Animal> {
     if (!this.mayHave(animal.categoryId)) throw unknownCategory();
-    return this.store(animal, this.nextId());
+    return this.addUnder(this.nextId(), animal);
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -32,16 +35,18 @@ export class InMemoryAnimalRepository implements AnimalRepository {
       .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
-  async change(id: AnimalId, decide: (state: AnimalState) => Animal, categoryId?: CategoryId): Promise<Animal> {
-    const changed = decide(this.stateOf(id));
+  async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal> {
+    const { animal, events } = decide(this.stateOf(id));
     if (categoryId !== undefined && !this.mayHave(categoryId)) throw unknownCategory();
-    return this.store(changed, changed.id);
+    this.events.add(events);
+    return this.store(animal, animal.id);
   }
 
-  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
-    const withdrawn = decide(this.stateOf(id));
-    this.withdrawn.add(withdrawn.id);
-    this.animals.delete(withdrawn.id);
+  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => DecidedAnimal): Promise<void> {
+    const { animal, events } = decide(this.stateOf(id));
+    this.events.add(events);
+    this.withdrawn.add(animal.id);
+    this.animals.delete(animal.id);
   }
 
   private stateOf(id: AnimalId): AnimalState {
@@ -68,10 +73,10 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return [...this.animals.values()].some((animal) => animal.categoryId === categoryId);
   }
 
-  /** Stores each animal under its id. Later new ids are greater. */
+  /** Adds each animal under its id. Later new ids are greater. */
   insert(animals: readonly Animal[]): void {
     for (const animal of animals) {
-      this.store(animal, animal.id);
+      this.addUnder(animal.id, animal);
       if (animal.id > this.lastId) this.lastId = animal.id;
     }
   }
@@ -81,6 +86,12 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     if (id !== undefined && this.animals.has(id)) return `id ${id} is that of another animal`;
     if (id !== undefined && this.withdrawn.has(id)) return `id ${id} is that of a withdrawn animal`;
     return this.mayHave(animal.categoryId) ? undefined : unknownCategory().message;
+  }
+
+  private addUnder(id: AnimalId, animal: NewAnimal): Animal {
+    const added = this.store(animal, id);
+    this.events.add([{ type: 'pet.added', data: added }]);
+    return added;
   }
 
   private nextId(): AnimalId {

@@ -1,6 +1,14 @@
 import { type AccountId, isProven } from '../accounts/account.js';
+import type { Claim } from '../deliveries/delivery-queue.js';
 import type { Clock, Instant } from '../kernel/clock.js';
-import type { Message, MessageId, MessageState, MessageStatus, NewMessage } from '../messages/message.js';
+import {
+  deliveryEnded,
+  type Message,
+  type MessageId,
+  type MessageState,
+  type MessageStatus,
+  type NewMessage,
+} from '../messages/message.js';
 import type {
   AccountMessage,
   ClaimedMessage,
@@ -10,6 +18,7 @@ import type {
   OwnMessageQuery,
 } from '../messages/message-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
 import { remember } from './in-memory-idempotency-records.js';
 
@@ -21,6 +30,7 @@ export class InMemoryMessageQueue
 {
   constructor(
     private readonly accounts: InMemoryAccountRepository,
+    private readonly events: InMemoryEventFeed,
     clock: Clock,
   ) {
     super(clock);
@@ -67,6 +77,18 @@ export class InMemoryMessageQueue
     const job = this.jobs.get(id);
     const decided = decide(job);
     if (job !== undefined) this.jobs.set(id, { ...job, ...decided, number: job.number + 1, dueAt: this.clock.now() });
+  }
+
+  override async markSent(id: MessageId): Promise<void> {
+    const job = this.jobs.get(id);
+    if (job !== undefined && job.status !== 'sent') this.events.add([deliveryEnded(job, 'sent')]);
+    return super.markSent(id);
+  }
+
+  override async markFailed(claim: Claim<MessageId>): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.events.add([deliveryEnded(job, 'failed')]);
+    return super.markFailed(claim);
   }
 
   async purge(writtenUntil: Instant): Promise<number> {

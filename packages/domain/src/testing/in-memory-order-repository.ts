@@ -12,13 +12,17 @@ import {
 } from '../orders/order.js';
 import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
+import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryOrderRepository implements OrderRepository {
   // Insertion order is id order, as with the animals.
   private readonly orders = new Map<OrderId, Order>();
 
-  constructor(private readonly animals: InMemoryAnimalRepository) {
+  constructor(
+    private readonly animals: InMemoryAnimalRepository,
+    private readonly events: InMemoryEventFeed,
+  ) {
     animals.askAboutOrders((id) => this.has(id, ['placed']));
   }
 
@@ -26,12 +30,13 @@ export class InMemoryOrderRepository implements OrderRepository {
     { accountId, animalId }: Parameters<OrderRepository['place']>[0],
     decide: (state: PlacementState) => PlacedOrder,
   ): Promise<Order> {
-    const { order, animal } = decide({
+    const placed = decide({
+      id: BigInt(this.orders.size + 1) as OrderId,
       animal: this.animals.get(animalId),
       hasLiveOrder: this.has(animalId, LIVE_ORDER_STATUSES),
       placedOrders: this.placed().filter((each) => each.accountId === accountId).length,
     });
-    return this.store({ order: { ...order, id: BigInt(this.orders.size + 1) as OrderId }, animal });
+    return this.store(placed);
   }
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
@@ -76,7 +81,8 @@ export class InMemoryOrderRepository implements OrderRepository {
     return { order, animal: order && this.animals.get(order.animalId) };
   }
 
-  private store({ order, animal }: EndedOrder): Order {
+  private store({ order, animal, events }: EndedOrder): Order {
+    this.events.add(events);
     if (animal !== undefined) this.animals.store(animal, animal.id);
     this.orders.set(order.id, order);
     return order;

@@ -9,6 +9,7 @@ import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
 import { InMemoryCategoryRepository } from './in-memory-category-repository.js';
 import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
+import { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
@@ -34,16 +35,18 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
 } {
   const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
-  const apiKeys = new InMemoryApiKeyRepository(accounts);
-  const animals = new InMemoryAnimalRepository();
-  const categories = new InMemoryCategoryRepository(animals, options.categories);
-  const orders = new InMemoryOrderRepository(animals);
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
-  const messages = new InMemoryMessageQueue(accounts, clock);
   const webhooks = new InMemoryWebhookRepository(clock);
+  const webhookDeliveries = new InMemoryWebhookQueue(webhooks, accountMails, clock);
+  const events = new InMemoryEventFeed(clock, webhookDeliveries);
+  const apiKeys = new InMemoryApiKeyRepository(accounts);
+  const animals = new InMemoryAnimalRepository(events);
+  const categories = new InMemoryCategoryRepository(animals, options.categories);
+  const orders = new InMemoryOrderRepository(animals, events);
+  const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
-    const changed = [animals, apiKeys, categories, orders, messages].map((each) => each.remember());
+    const changed = [animals, apiKeys, categories, orders, messages, events].map((each) => each.remember());
     return () => {
       for (const putBack of changed) putBack();
     };
@@ -54,6 +57,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     animalImporter: new InMemoryAnimalImporter(animals),
     orders,
     messages,
+    events,
     idempotency,
     messageSender: new InMemoryMessageSender(),
     accounts,
@@ -65,7 +69,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
     webhooks,
-    webhookDeliveries: new InMemoryWebhookQueue(webhooks, accountMails, clock),
+    webhookDeliveries,
     webhookSender: new InMemoryWebhookSender(),
     requests: new InMemoryRequestCounter(),
     requestRecords,

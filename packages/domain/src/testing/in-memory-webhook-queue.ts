@@ -1,7 +1,5 @@
-import type { AccountId } from '../accounts/account.js';
 import type { NewAccountMail } from '../accounts/account-mail.js';
 import type { Claim, DeliveryQueue } from '../deliveries/delivery-queue.js';
-import type { EventId, EventType } from '../events/event.js';
 import { type Clock, type Instant, later } from '../kernel/clock.js';
 import {
   type ClaimedDelivery,
@@ -14,23 +12,14 @@ import {
 import type { Webhook, WebhookId } from '../webhooks/webhook.js';
 import type { DeliveryQuery, WebhookQueue } from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
+import type { Stored } from './in-memory-event-feed.js';
 import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
 import type { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
-
-/** An event in its place. */
-export interface QueuedEvent {
-  readonly id: EventId;
-  /** Undefined: for everybody. */
-  readonly accountId: AccountId | undefined;
-  readonly type: EventType;
-  readonly createdAt: Instant;
-  readonly data: string;
-}
 
 interface DeliveryJob extends Job<DeliveryId, DeliveryStatus> {
   readonly webhookId: WebhookId;
   /** Undefined for a ping. */
-  readonly event: QueuedEvent | undefined;
+  readonly event: Stored | undefined;
   readonly responseStatus: number | undefined;
 }
 
@@ -38,7 +27,7 @@ export class InMemoryWebhookQueue
   extends InMemoryDeliveryQueue<DeliveryId, DeliveryJob, ClaimedDelivery>
   implements WebhookQueue
 {
-  private readonly events: QueuedEvent[] = [];
+  private readonly events = new Set<Stored>();
   private added = 0;
 
   constructor(
@@ -50,11 +39,17 @@ export class InMemoryWebhookQueue
   }
 
   /** Queues the published event for each webhook that it is for. */
-  publish(event: QueuedEvent): void {
-    this.events.push(event);
+  publish(event: Stored): void {
+    this.events.add(event);
     for (const { webhook } of this.webhooks.entries.values()) {
       if (webhook.status === 'enabled' && isFor(webhook, event)) this.add(webhook.id, event, event.createdAt);
     }
+  }
+
+  /** Deletes the deliveries of a purged event. */
+  forget(event: Stored): void {
+    this.events.delete(event);
+    for (const job of this.jobs.values()) if (job.event === event) this.jobs.delete(job.id);
   }
 
   override async claim({
@@ -177,7 +172,7 @@ export class InMemoryWebhookQueue
     return job && this.webhooks.entries.get(job.webhookId);
   }
 
-  private add(webhookId: WebhookId, event: QueuedEvent | undefined, createdAt: Instant): DeliveryJob {
+  private add(webhookId: WebhookId, event: Stored | undefined, createdAt: Instant): DeliveryJob {
     this.added += 1;
     const id = `dlv_${this.added}` as DeliveryId;
     const rest = {
@@ -199,8 +194,8 @@ export class InMemoryWebhookQueue
   }
 }
 
-function isFor({ accountId, types }: Webhook, event: QueuedEvent): boolean {
-  const isTheirs = event.accountId === undefined || event.accountId === accountId;
+function isFor({ accountId, types }: Webhook, event: Stored): boolean {
+  const isTheirs = event.receiver === undefined || event.receiver === accountId;
   return isTheirs && (types === undefined || types.includes(event.type));
 }
 

@@ -8,6 +8,7 @@ export * from './in-memory-api-key-repository.js';
 export * from './in-memory-attempt-counter.js';
 export * from './in-memory-category-repository.js';
 export * from './in-memory-credential-repository.js';
+export * from './in-memory-event-feed.js';
 export { unchanged } from './conditions.js';
 export { decisions } from './decisions.js';
 export { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';

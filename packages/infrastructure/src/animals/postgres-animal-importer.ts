@@ -15,6 +15,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
+import { storeEventOfEach } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 /** The database ends an import after this time, in case its process is frozen. They replace shorter timeouts of the role. */
@@ -67,15 +68,20 @@ const ADVANCE_SEQUENCE = `
   FROM (SELECT max(id) AS given FROM imported_animals) AS file, animals_id_seq
   WHERE given >= last_value`;
 
+const STORE_ADDED = storeEventOfEach('pet.added', columns.listNamed(), 'added');
 const STORE_IDENTIFIED = `
-  INSERT INTO animals (id, ${columns.listInserted()})
-  SELECT id, ${columns.listInserted()} FROM imported_animals WHERE id IS NOT NULL`;
+  WITH added AS (
+    INSERT INTO animals (id, ${columns.listInserted()})
+    SELECT id, ${columns.listInserted()} FROM imported_animals WHERE id IS NOT NULL
+    RETURNING ${columns.list()}
+  )
+  ${STORE_ADDED}`;
 const STORE_OTHERS = `
   WITH added AS (
     INSERT INTO animals (${columns.listInserted()})
     SELECT ${columns.listInserted()} FROM imported_animals WHERE id IS NULL ORDER BY position
-    RETURNING id
-  )
+    RETURNING ${columns.list()}
+  ), event AS (${STORE_ADDED})
   SELECT min(id) AS first, max(id) AS last FROM added`;
 
 /** Copies the animals into a table of its own connection, and stores them from there in one transaction. */

@@ -6,6 +6,7 @@ import {
   type AnimalState,
   type CategoryId,
   type CategoryPolicy,
+  type DecidedAnimal,
   type Fields,
   type Instant,
   INT64_MIN,
@@ -20,6 +21,7 @@ import { Columns, hasStatus } from '../database/columns.js';
 import { FOREIGN_KEY_VIOLATION, sqlState } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
+import { addEvents, eventValues, storeEventOfEach, storeEvents } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 const columns = new Columns(animalSchema);
@@ -39,12 +41,18 @@ function checked(policy: CategoryPolicy, column: string, value: string): string 
   return policy === 'strict' && column === 'category_id' ? `known_category(${value})` : value;
 }
 
+/** SQL that stores the event of each row of `added`. */
+const STORE_ADDED = storeEventOfEach('pet.added', columns.listNamed(), 'added');
+
 const ADD = byPolicy((policy) => ({
   name: `animals add ${policy}`,
   text: `
-  INSERT INTO animals (${columns.listInserted()})
-  VALUES (${columns.listInserted((place, name) => checked(policy, name, `$${place}`))})
-  RETURNING ${columns.list()}`,
+  WITH added AS (
+    INSERT INTO animals (${columns.listInserted()})
+    VALUES (${columns.listInserted((place, name) => checked(policy, name, `$${place}`))})
+    RETURNING ${columns.list()}
+  ), event AS (${STORE_ADDED})
+  SELECT * FROM added`,
 }));
 
 // The column draws its ids in the order of the animals, because volatile values are computed after the sort. An explicit
@@ -52,19 +60,19 @@ const ADD = byPolicy((policy) => ({
 const ADD_ALL = byPolicy((policy) => ({
   name: `animals add all ${policy}`,
   text: `
-  WITH inserted AS (
+  WITH added AS (
     INSERT INTO animals (${columns.listInserted()})
     SELECT ${columns.listInserted((_place, name) => checked(policy, name, name))}
     FROM unnest(${columns.listInserted((place, _name, type) => `$${place}::${type}[]`)})
-      WITH ORDINALITY AS added (${columns.listInserted()}, place)
+      WITH ORDINALITY AS given (${columns.listInserted()}, place)
     ORDER BY place
     RETURNING ${columns.list()}
-  )
-  SELECT * FROM inserted ORDER BY id`,
+  ), event AS (${STORE_ADDED})
+  SELECT * FROM added ORDER BY id`,
 }));
 
 const MOVE_TO_WITHDRAWN = `
-  WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()})
+  WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()}), event AS (${storeEvents(3)})
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
 /**
@@ -160,22 +168,23 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return query.before === undefined ? animals : animals.toReversed();
   }
 
-  async change(id: AnimalId, decide: (state: AnimalState) => Animal, named?: CategoryId): Promise<Animal> {
+  async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, named?: CategoryId): Promise<Animal> {
     return inTransaction(this.dataSource, async (manager) => {
-      const changed = decide(await lockedState(manager, id));
+      const { animal: changed, events } = decide(await lockedState(manager, id));
       const { name, categoryId, status } = changed;
       const isChecked = this.policy === 'strict' && named !== undefined;
       const category = isChecked ? () => `known_category('${categoryId}')` : categoryId;
       const written = { name, categoryId: category, status } satisfies Fields<NewAnimal>;
       await refusingUnknown(manager.update(animalSchema, { id }, written));
+      await addEvents(manager, events);
       return changed;
     });
   }
 
-  async withdraw(id: AnimalId, at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
+  async withdraw(id: AnimalId, at: Instant, decide: (state: AnimalState) => DecidedAnimal): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
-      const withdrawn = decide(await lockedState(manager, id));
-      await manager.query(MOVE_TO_WITHDRAWN, [withdrawn.id, new Date(at)]);
+      const { animal, events } = decide(await lockedState(manager, id));
+      await manager.query(MOVE_TO_WITHDRAWN, [animal.id, new Date(at), ...eventValues(events)]);
     });
   }
 

@@ -52,6 +52,11 @@ export class Columns<Entity extends object> {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
   }
 
+  /** The columns to read, each under the name of its property: `category_id AS "categoryId"`. */
+  listNamed(): string {
+    return this.selected.map(({ name, property }) => `${name} AS "${String(property)}"`).join(', ');
+  }
+
   /** The columns to insert: `name, status`. `of` can replace each one; `place` counts from 1. */
   listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
     return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');

@@ -2,7 +2,9 @@ import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type AccountMessage,
+  type Claim,
   type ClaimedMessage,
+  deliveryEnded,
   type Instant,
   instant,
   isProven,
@@ -15,11 +17,12 @@ import {
   type OwnMessageQuery,
   type Transaction,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import { type DataSource, type FindOptionsWhere, Not } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
-import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
+import { addEvents } from '../events/outbox.js';
+import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
 type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId' | 'isProven'> & {
   readonly accountId: string;
@@ -122,6 +125,24 @@ export class TypeOrmMessageQueue
         { id },
         { status, failures, claims: () => 'claims + 1', dueAt: () => 'now()' },
       );
+    });
+  }
+
+  override async markSent(id: MessageId): Promise<void> {
+    await this.endDelivery({ id, status: Not('sent') }, 'sent');
+  }
+
+  override async markFailed({ id, number: claims }: Claim<MessageId>): Promise<void> {
+    await this.endDelivery({ id, claims, status: 'queued' }, 'failed');
+  }
+
+  /** Also stores the event. */
+  private async endDelivery(where: FindOptionsWhere<MessageRow>, status: 'sent' | 'failed'): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      const row = await manager.findOne(messageSchema, { where, lock });
+      if (row === null) return;
+      await manager.update(messageSchema, { id: row.id }, { status });
+      await addEvents(manager, [deliveryEnded(messageFrom(row), status)]);
     });
   }
 

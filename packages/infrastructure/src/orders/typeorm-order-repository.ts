@@ -17,6 +17,7 @@ import { type DataSource, type EntityManager, In, LessThanOrEqual, type Reposito
 import { animalSchema } from '../animals/animal.schema.js';
 import { Columns, hasStatus, isOneOf } from '../database/columns.js';
 import { inTransaction } from '../database/transactions.js';
+import { eventValues, storeEvents } from '../events/outbox.js';
 import { orderSchema } from './order.schema.js';
 
 const LOCKED = { mode: 'for_no_key_update' } as const;
@@ -26,24 +27,25 @@ const columns = new Columns(orderSchema);
 // While one order is placed, the account's other orders wait. So there are few queries, written in SQL: with TypeORM's own a
 // hundred orders at once took twice the time.
 const LOCK_ACCOUNT = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
-const COUNT = `
-  SELECT
+const STATE = `
+  SELECT next_order_id() AS id,
     (SELECT count(*)::integer FROM orders WHERE account_id = $1 AND status = 'placed') AS "placedOrders",
     EXISTS (SELECT FROM orders WHERE animal_id = $2 AND status ${isOneOf(...LIVE_ORDER_STATUSES)}) AS "hasLiveOrder"`;
 const STORE_PLACED = `
-  WITH reserved AS (UPDATE animals SET status = $1 WHERE id = $2)
-  INSERT INTO orders (${columns.listInserted()}) VALUES (${columns.listInserted((place) => `$${place + 2}`)})
-  RETURNING id`;
+  WITH reserved AS (UPDATE animals SET status = $1 WHERE id = $2), event AS (${storeEvents(4)})
+  INSERT INTO orders (id, ${columns.listInserted()}) VALUES ($3, ${columns.listInserted((place) => `$${place + 6}`)})`;
 
 const STORE_ENDED = `
   WITH ended AS (
     UPDATE orders SET status = changed.status, updated_at = changed.updated_at
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS changed (id, status, updated_at)
     WHERE orders.id = changed.id
-  )
+  ), event AS (${storeEvents(6)})
   UPDATE animals SET status = changed.status
   FROM unnest($4::bigint[], $5::text[]) AS changed (id, status)
   WHERE animals.id = changed.id`;
+
+type StateRow = Omit<PlacementState, 'animal' | 'id'> & { readonly id: string };
 
 export class TypeOrmOrderRepository implements OrderRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -61,11 +63,11 @@ export class TypeOrmOrderRepository implements OrderRepository {
       await manager.query(LOCK_ACCOUNT, [accountId]);
       const stored = await manager.findOne(animalSchema, { where: { id: animalId }, lock: LOCKED });
       // This query begins with both locks held, so it sees all earlier orders.
-      const [counted] = await manager.query<[Omit<PlacementState, 'animal'>]>(COUNT, [accountId, animalId]);
-      const { order, animal } = decide({ animal: stored ?? undefined, ...counted });
-      const values = [animal.status, animal.id, ...columns.valuesOf([order]).flat()];
-      const [{ id }] = await manager.query<[{ readonly id: string }]>(STORE_PLACED, values);
-      return { ...order, id: BigInt(id) as OrderId };
+      const [{ id, ...counted }] = await manager.query<[StateRow]>(STATE, [accountId, animalId]);
+      const { order, animal, events } = decide({ id: BigInt(id) as OrderId, animal: stored ?? undefined, ...counted });
+      const values = [animal.status, animal.id, order.id, ...eventValues(events), ...columns.valuesOf([order]).flat()];
+      await manager.query(STORE_PLACED, values);
+      return order;
     };
     return inTransaction(this.dataSource, place, { within: transaction });
   }
@@ -142,5 +144,6 @@ async function store(manager: EntityManager, ended: readonly EndedOrder[]): Prom
     orders.map(({ updatedAt }) => new Date(updatedAt)),
     animals.map(({ id }) => id),
     animals.map(({ status }) => status),
+    ...eventValues(ended.flatMap(({ events }) => events)),
   ]);
 }

@@ -4,7 +4,7 @@ import type { CategoryPolicy } from '../../categories/category.js';
 import { AddCategory, RemoveCategory } from '../../categories/use-cases.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
-import { atOnce, NOON } from './fixtures.js';
+import { atOnce, eventless, NOON } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
 type Needed = 'animals' | 'animalImporter' | 'categories';
@@ -84,7 +84,7 @@ export function animalImporterSuite(
     it('stores nothing if an id is taken, and names each row', async () => {
       const withdrawn = await add();
       const { id } = await add();
-      await opened.ports.animals.withdraw(withdrawn.id, NOON, () => withdrawn);
+      await opened.ports.animals.withdraw(withdrawn.id, NOON, () => eventless(withdrawn));
       const outcome = await importAll([
         { line: 2, name: 'one' },
         { line: 3, id: id + 7n },

@@ -9,7 +9,7 @@ import {
 import type { AnimalRepository } from '../../animals/animal-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
-import { atOnce, NOON, outcomes, REFUSAL } from './fixtures.js';
+import { atOnce, eventless, NOON, outcomes, REFUSAL } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 /** The guarantees of every `AnimalRepository`. */
@@ -140,7 +140,7 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
     it('stores and returns what a change makes of the animal, and leaves others as they are', async () => {
       const [luna, bystander] = [await add(), await add()];
       const changed = { ...luna, name: ' Łuna 🐈 ', categoryId: INT64_MIN as CategoryId, status: 'sold' } as const;
-      expect(await animals.change(luna.id, () => changed)).toEqual(changed);
+      expect(await animals.change(luna.id, () => eventless(changed))).toEqual(changed);
       expect(await animals.findById(luna.id)).toEqual(changed);
       expect(await animals.list({ ids: [luna.id], status: 'available', limit: 1 })).toEqual([]);
       expect(await animals.findById(bystander.id)).toEqual(bystander);
@@ -151,7 +151,7 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
       await atOnce(30, () =>
         animals.change(id, ({ animal }) => {
           if (animal === undefined) throw REFUSAL;
-          return { ...animal, name: String(Number(animal.name) + 1) };
+          return eventless({ ...animal, name: String(Number(animal.name) + 1) });
         }),
       );
       expect(await animals.findById(id)).toMatchObject({ name: '30' });
@@ -160,7 +160,7 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
     const withdraw = (id: AnimalId) =>
       animals.withdraw(id, NOON, ({ animal }) => {
         if (animal === undefined) throw REFUSAL;
-        return animal;
+        return eventless(animal);
       });
 
     it('never finds or lists a withdrawn animal, and never gives its id again', async () => {
@@ -192,7 +192,7 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
         // Those of the round before still read while the animal changes.
         const before = readers();
         const changed: Animal = { id, name: `Luna ${round}`, categoryId: 1n as CategoryId, status: 'available' };
-        await animals.change(id, () => changed);
+        await animals.change(id, () => eventless(changed));
         for (const read of await readers()) expect(read).toEqual([changed]);
         await before;
       }

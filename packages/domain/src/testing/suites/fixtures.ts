@@ -1,4 +1,5 @@
 import type { Account, NewAccount } from '../../accounts/account.js';
+import type { Animal, DecidedAnimal } from '../../animals/animal.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -28,6 +29,11 @@ export const REFUSAL = new DomainError('order_final', 'refused by the test');
 export type UniqueLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
 };
+
+/** A decision without events. */
+export function eventless(animal: Animal): DecidedAnimal {
+  return { animal, events: [] };
+}
 
 /** Values of which no two are the same, in a store that began empty. */
 export class Unique {

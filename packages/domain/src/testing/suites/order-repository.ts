@@ -39,11 +39,13 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
       throw REFUSAL;
     };
 
-    it('hands to a placement the animal, whether it has a live order, and how many the account has placed', async () => {
+    it('hands to a placement a new id, the animal, whether it has a live order, and how many the account has placed', async () => {
       const states: PlacementState[] = [];
       const look = async (accountId: AccountId, animalId: AnimalId) => {
         await expect(orders.place({ accountId, animalId }, statesOf(states, refuse))).rejects.toBe(REFUSAL);
-        return states.at(-1);
+        const { id, ...state } = states.at(-1) ?? { id: undefined };
+        expect(typeof id).toBe('bigint');
+        return state;
       };
       const { accountId, other } = store;
       const [one, two] = [await store.placed(), await store.placed(NOON, other)];
@@ -62,7 +64,7 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
       expect(await orders.list({ accountId, status: 'placed', limit: 1 })).toEqual([]);
     });
 
-    it('stores the placed order under a new id, with its animal, and returns it', async () => {
+    it('stores the placed order under its new id, with its animal, and returns it', async () => {
       const [animalId, bystander] = [await store.addAnimal(), await store.addAnimal()];
       const order = await store.place(animalId);
       const at = { createdAt: NOON, updatedAt: NOON };

@@ -10,7 +10,7 @@ import {
   type OrderId,
   type OrderOutcome,
 } from '../../orders/order.js';
-import { NOON, type Unique } from './fixtures.js';
+import { eventless, NOON, type Unique } from './fixtures.js';
 
 /** The ports that the suite of orders needs. */
 export type OrderPorts = 'accounts' | 'animals' | 'orders';
@@ -48,7 +48,7 @@ export class OrderStore {
 
   async withdraw(id: AnimalId): Promise<void> {
     const animal = await this.animal(id);
-    await this.ports.animals.withdraw(id, NOON, () => animal);
+    await this.ports.animals.withdraw(id, NOON, () => eventless(animal));
   }
 
   find(id: OrderId, by = this.accountId): Promise<Order | undefined> {

@@ -35,3 +35,4 @@ export * from './1700000075100-validate-kinds-of-mail.js';
 export * from './1700000076000-stop-following-keys.js';
 export * from './1700000077000-know-proving.js';
 export * from './1700000078000-compare-in-nfc.js';
+export * from './1700000079000-create-events.js';

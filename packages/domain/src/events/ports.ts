@@ -1,0 +1,5 @@
+import type { EventFeed } from './event-feed.js';
+
+export interface EventPorts {
+  readonly events: EventFeed;
+}

@@ -1,0 +1,66 @@
+import type { AccountId } from '../accounts/account.js';
+import type { Instant } from '../kernel/clock.js';
+import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
+import { cursorExpired, EVENT_TYPES, type EventPosition, type EventType, type PublishedEvent } from './event.js';
+import type { EventPage } from './event-feed.js';
+import type { EventPorts } from './ports.js';
+
+/** Events that are published in one transaction. */
+const MOST_AT_ONCE = 1_000;
+
+export interface ListEventsInput {
+  readonly accountId: AccountId;
+  /** Default: every type. */
+  readonly types?: readonly EventType[] | undefined;
+  /** The `next` of an earlier page. Default: begins with the oldest kept event. */
+  readonly after?: bigint | undefined;
+  /** 1–100. Default: 20. */
+  readonly limit?: number | undefined;
+}
+
+export interface EventsRead {
+  /** Oldest first. */
+  readonly events: readonly PublishedEvent[];
+  /** Where the next page begins, also if this is the last one for now. */
+  readonly next: EventPosition;
+}
+
+/** A page of the events that an account may see. A reader that follows `next` gets every event once. */
+export class ListEvents {
+  constructor(private readonly ports: EventPorts) {}
+
+  /** @throws DomainError `invalid_parameter`, or `cursor_expired` if events behind `after` may be missing. */
+  async execute({ accountId, types, after, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
+    requirePageSize(limit);
+    const query = { accountId, types: types ?? EVENT_TYPES, after: after as EventPosition | undefined, limit };
+    let page = await this.ports.events.list(query);
+    if (page.hasUnpublished && page.events.length < limit) {
+      // A caller that has changed something finds its event here, without waiting for the worker.
+      await this.ports.events.publish(MOST_AT_ONCE);
+      page = await this.ports.events.list(query);
+    }
+    if (query.after !== undefined) requireKept(query.after, page);
+    const last = page.events.length === limit ? page.events.at(-1) : undefined;
+    return { events: page.events, next: last?.position ?? page.end };
+  }
+}
+
+/** A position behind the end was given before the database was restored from an older backup. */
+function requireKept(after: EventPosition, { end, purged }: EventPage): void {
+  if (after >= purged && after <= end) return;
+  throw cursorExpired();
+}
+
+/** Publishes stored events, in the order in which readers get them. */
+export class PublishEvents {
+  constructor(private readonly ports: EventPorts) {}
+
+  async execute(): Promise<{ readonly mayHaveMore: boolean }> {
+    return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) === MOST_AT_ONCE };
+  }
+
+  /** Since when the oldest event waits that isn't published yet. */
+  async oldest(): Promise<Instant | undefined> {
+    return this.ports.events.oldestUnpublished();
+  }
+}

@@ -1,0 +1,84 @@
+import type { EventFeed, EventPage, EventQuery } from '../events/event-feed.js';
+import {
+  type EventId,
+  type EventPosition,
+  isForAll,
+  publishedData,
+  type PublishedEvent,
+  receiverOf,
+  type StoreEvent,
+} from '../events/event.js';
+import type { AccountId } from '../accounts/account.js';
+import type { Clock, Instant } from '../kernel/clock.js';
+import { remember } from './in-memory-idempotency-records.js';
+import type { InMemoryWebhookQueue } from './in-memory-webhook-queue.js';
+
+/** An event, and the account that it is for. Undefined: everybody. */
+export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
+
+export class InMemoryEventFeed implements EventFeed {
+  private readonly outbox = new Map<number, Stored>();
+  private readonly published = new Map<EventPosition, Stored>();
+  private made = 0;
+  private end = 0n as EventPosition;
+  private purged = 0n as EventPosition;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly deliveries: Pick<InMemoryWebhookQueue, 'publish' | 'forget'>,
+  ) {}
+
+  /** Stores the events of a change. */
+  add(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      this.made += 1;
+      this.outbox.set(this.made, {
+        id: `evt_${this.made.toString(16).padStart(32, '0')}` as EventId,
+        type: event.type,
+        createdAt: this.clock.now(),
+        data: publishedData(event),
+        receiver: receiverOf(event),
+      });
+    }
+  }
+
+  async publish(limit: number): Promise<number> {
+    const taken = [...this.outbox].slice(0, limit);
+    for (const [place, event] of taken) {
+      this.end = (this.end + 1n) as EventPosition;
+      this.published.set(this.end, event);
+      this.deliveries.publish(event);
+      this.outbox.delete(place);
+    }
+    return taken.length;
+  }
+
+  async list({ accountId, types, after = 0n as EventPosition, limit }: EventQuery): Promise<EventPage> {
+    const events = [...this.published]
+      .filter(([position, { type }]) => position > after && types.includes(type))
+      .filter(([, { type, receiver }]) => isForAll(type) || receiver === accountId)
+      .slice(0, limit)
+      .map(([position, { id, type, createdAt, data }]) => ({ position, id, type, createdAt, data }));
+    return { events, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
+  }
+
+  async oldestUnpublished(): Promise<Instant | undefined> {
+    return [...this.outbox.values()][0]?.createdAt;
+  }
+
+  async purge(until: Instant): Promise<number> {
+    const before = this.published.size;
+    for (const [position, event] of this.published) {
+      if (event.createdAt > until) break;
+      this.deliveries.forget(event);
+      this.published.delete(position);
+      this.purged = position;
+    }
+    return before - this.published.size;
+  }
+
+  /** Returns a function that restores the events that aren't published. */
+  remember(): () => void {
+    return remember(this.outbox);
+  }
+}
