@@ -65,3 +65,4 @@ export * from './limits/use-cases.js';
 export * from './sessions/session.js';
 export * from './sessions/session-repository.js';
 export * from './sessions/use-cases.js';
+export * from './webhooks/webhook-sender.js';
