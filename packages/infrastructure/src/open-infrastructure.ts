@@ -34,6 +34,7 @@ import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
+import type { WebhookPolicy } from './webhooks/webhook-targets.js';
 
 export interface InfrastructureConfig {
   /** The URL of the PostgreSQL (14 or later) to use. */
@@ -57,6 +58,8 @@ export interface InfrastructureConfig {
   readonly banPolicy?: BanPolicy | undefined;
   /** Default: `open`. */
   readonly categories?: CategoryPolicy | undefined;
+  /** Where webhooks may go. Without it only to public addresses. */
+  readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called once when a dependency is lost, and once when it is back. */
