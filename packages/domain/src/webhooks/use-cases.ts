@@ -2,6 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { DeliveryId, WebhookDelivery } from './delivery.js';
 import type { WebhookPorts } from './ports.js';
 import {
@@ -121,9 +122,9 @@ export class PingWebhook {
   constructor(private readonly ports: DeliveryPorts & Pick<WebhookPorts, 'clock'>) {}
 
   /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute(command: WebhookCommand): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command);
-    return this.ports.webhookDeliveries.ping(id, this.ports.clock.now());
+  async execute(command: WebhookCommand, transaction?: Transaction): Promise<WebhookDelivery> {
+    const { id } = await findEnabled(this.ports, command, transaction);
+    return this.ports.webhookDeliveries.ping(id, this.ports.clock.now(), transaction);
   }
 }
 
@@ -153,9 +154,9 @@ export class RetryDelivery {
   constructor(private readonly ports: DeliveryPorts) {}
 
   /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute({ deliveryId, ...command }: RetryDeliveryInput): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command);
-    const delivery = await this.ports.webhookDeliveries.retry(id, deliveryId as DeliveryId);
+  async execute({ deliveryId, ...command }: RetryDeliveryInput, transaction?: Transaction): Promise<WebhookDelivery> {
+    const { id } = await findEnabled(this.ports, command, transaction);
+    const delivery = await this.ports.webhookDeliveries.retry(id, deliveryId as DeliveryId, transaction);
     if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
     return delivery;
   }
@@ -170,12 +171,16 @@ export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
   /** Returns the number of deliveries. @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<number> {
-    const { id } = await findEnabled(this.ports, command);
-    return this.ports.webhookDeliveries.recover(id, since);
+  async execute({ since, ...command }: RecoverDeliveriesInput, transaction?: Transaction): Promise<number> {
+    const { id } = await findEnabled(this.ports, command, transaction);
+    return this.ports.webhookDeliveries.recover(id, since, transaction);
   }
 }
 
-async function findEnabled({ webhooks }: DeliveryPorts, command: WebhookCommand): Promise<Webhook> {
-  return requireEnabled(await webhooks.findById(command.accountId, command.id as WebhookId), command);
+async function findEnabled(
+  { webhooks }: DeliveryPorts,
+  command: WebhookCommand,
+  transaction?: Transaction,
+): Promise<Webhook> {
+  return requireEnabled(await webhooks.findById(command.accountId, command.id as WebhookId, transaction), command);
 }

@@ -2,6 +2,7 @@ import type { NewAccountMail } from '../accounts/account-mail.js';
 import type { Claim, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import type { PagePart } from '../kernel/page.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { ClaimedDelivery, DeliveryId, TurnEnd, WebhookDelivery } from './delivery.js';
 import type { WebhookId } from './webhook.js';
 
@@ -28,16 +29,16 @@ export interface WebhookQueue extends DeliveryQueue<DeliveryId, ClaimedDelivery>
    */
   endTurn(claimed: ClaimedDelivery, end: TurnEnd, notice?: NewAccountMail): Promise<void>;
   /** Queues a ping. */
-  ping(webhookId: WebhookId, createdAt: Instant): Promise<WebhookDelivery>;
+  ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery>;
   /** At most `limit` deliveries of the webhook, newest first: those next to the given place. */
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
   /** Queues the delivery again, with all its attempts; it is due at once. Undefined if there is no such delivery. */
-  retry(webhookId: WebhookId, id: DeliveryId): Promise<WebhookDelivery | undefined>;
+  retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /**
    * Queues what has failed or was never queued for the webhook, of the kept events that happened at that instant or later.
    * Returns the number of deliveries.
    */
-  recover(webhookId: WebhookId, since: Instant): Promise<number>;
+  recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<number>;
   /** Deletes the pings that were created at or before that instant. Other deliveries are deleted with their events. */
   purge(createdUntil: Instant): Promise<number>;
 }

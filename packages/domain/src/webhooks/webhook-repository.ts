@@ -1,4 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { StoredWebhook, Webhook, WebhookId } from './webhook.js';
 
 /**
@@ -9,7 +10,7 @@ import type { StoredWebhook, Webhook, WebhookId } from './webhook.js';
 export interface WebhookRepository {
   /** Stores the webhook that `decide` returns. The account is locked, so no other webhook of it is added meanwhile. */
   add(accountId: AccountId, decide: (state: { readonly webhooks: number }) => StoredWebhook): Promise<Webhook>;
-  findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined>;
+  findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined>;
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**
