@@ -42,6 +42,8 @@ for (const suite of [
   testing.passwordHasherSuite,
   testing.sessionRepositorySuite,
   testing.requestRecordsSuite,
+  testing.webhookQueueSuite,
+  testing.webhookRepositorySuite,
 ])
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])
