@@ -44,3 +44,5 @@ export { passwordHasherSuite } from './suites/password-hasher.js';
 export { type OpenRequestCounter, requestCounterSuite } from './suites/request-counter.js';
 export { requestRecordsSuite } from './suites/request-records.js';
 export { sessionRepositorySuite } from './suites/session-repository.js';
+export { webhookQueueSuite } from './suites/webhook-queue.js';
+export { webhookRepositorySuite } from './suites/webhook-repository.js';
