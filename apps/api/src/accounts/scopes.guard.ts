@@ -30,7 +30,7 @@ export class ScopesGuard implements CanActivate {
     const { headers } = request;
     const hasCondition = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
     if (hasCondition && operation.isConditional) requireWellFormedConditions(headers);
-    if (operation.hasSecret === true && headers['idempotency-key'] !== undefined) refuseIdempotencyKey();
+    if (operation.idempotencyKey === 'refused' && headers['idempotency-key'] !== undefined) refuseIdempotencyKey();
     if (operation.query === undefined && request.url.includes('?')) refuseQuery(request.url);
     operation.notice?.give(this.context, request, http.getResponse<FastifyReply>());
     return true;

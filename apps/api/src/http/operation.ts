@@ -29,8 +29,11 @@ interface Definition {
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
   /** The errors that don't follow from the method, the scope and the conditions. */
   readonly refusals?: readonly (404 | 409 | 410)[];
-  /** Whether the response has a secret. Such a response isn't stored, so an `Idempotency-Key` is refused. */
-  readonly hasSecret?: boolean;
+  /**
+   * What a POST does with an `Idempotency-Key`, if not to run once. Refused: the response has a secret, so it isn't stored.
+   * Ignored: a repetition does no harm.
+   */
+  readonly idempotencyKey?: 'refused' | 'ignored';
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
 }

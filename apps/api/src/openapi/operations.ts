@@ -85,8 +85,8 @@ function ownParameters({ path, query }: DefinedOperation): readonly DescribedPar
 }
 
 /** Whether it takes an `Idempotency-Key`. */
-function isRepeatable({ method, hasSecret = false }: DefinedOperation): boolean {
-  return method === 'POST' && !hasSecret;
+function isRepeatable({ method, idempotencyKey }: DefinedOperation): boolean {
+  return method === 'POST' && idempotencyKey === undefined;
 }
 
 function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {

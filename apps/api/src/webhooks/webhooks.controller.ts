@@ -95,7 +95,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks', {
-    ...{ ...OURS, id: 'createWebhook', summary: 'Create a webhook', hasSecret: true },
+    ...{ ...OURS, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
@@ -155,7 +155,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
-    ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', hasSecret: true },
+    ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', idempotencyKey: 'refused' },
     description: `Gives the webhook another secret. For 24 hours the former one also signs. ${UNSTORED}`,
     success: { 200: ['The webhook has another secret.', withSecret] },
     refusals: [404],
@@ -225,25 +225,22 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/recover', {
-    ...{ ...OURS, id: 'recoverDeliveries', summary: 'Recover deliveries' },
+    ...{ ...OURS, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
     description:
       'Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events ' +
-      `from before the webhook was created too. ${ENABLED}`,
+      `from before the webhook was created too. A repetition queues nothing twice. ${ENABLED}`,
     examples: { 'since a time': { since: SHELTER.createdAt } },
     success: { 202: ['The deliveries have been queued.', json('Recovered', { 'the number': { queued: 12 } })] },
-    refusals: [404],
+    refusals: [404, 409],
   })
   async recover(
     @WebhookId() id: string,
     @JsonBody(RecoveryBody) { since }: RecoveryBody,
     @Conditions(presentWebhook) condition: Taken,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
-    return this.idempotency.once(request, reply, async (transaction) => ({
-      body: JSON.stringify({ queued: await this.recoverDeliveries.execute(input, transaction) }),
-    }));
+    return JSON.stringify({ queued: await this.recoverDeliveries.execute(input) });
   }
 }
 

@@ -171,9 +171,9 @@ export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
   /** Returns the number of deliveries. @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute({ since, ...command }: RecoverDeliveriesInput, transaction?: Transaction): Promise<number> {
-    const { id } = await findEnabled(this.ports, command, transaction);
-    return this.ports.webhookDeliveries.recover(id, since, transaction);
+  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<number> {
+    const { id } = await findEnabled(this.ports, command);
+    return this.ports.webhookDeliveries.recover(id, since);
   }
 }
 

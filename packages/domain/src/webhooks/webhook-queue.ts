@@ -38,7 +38,7 @@ export interface WebhookQueue extends DeliveryQueue<DeliveryId, ClaimedDelivery>
    * Queues what has failed or was never queued for the webhook, of the kept events that happened at that instant or later.
    * Returns the number of deliveries.
    */
-  recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<number>;
+  recover(webhookId: WebhookId, since: Instant): Promise<number>;
   /** Deletes the pings that were created at or before that instant. Other deliveries are deleted with their events. */
   purge(createdUntil: Instant): Promise<number>;
 }

@@ -9,9 +9,8 @@ import type { StoredWebhook, Webhook, WebhookHolder, WebhookId } from './webhook
  */
 export interface WebhookRepository {
   /** Stores the webhook that `decide` returns. The account is locked, so no other webhook of it is added meanwhile. */
-import type { Transaction } from '../kernel/transaction.js';
   add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook>;
-  findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined>;
+  findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined>;
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**

@@ -13,12 +13,13 @@ import {
   PING,
   pingData,
   type Receiver,
+  type Transaction,
   type TurnEnd,
   type WebhookDelivery,
   type WebhookId,
   type WebhookQueue,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { insertMail } from '../accounts/postgres-account-mail-queue.js';
 import { Batch } from '../database/batch.js';
 import { deletePortions } from '../database/delete-portions.js';
@@ -99,8 +100,8 @@ export class PostgresWebhookQueue
     await this.finish(receiver.id, number, end, notice);
   }
 
-  async ping(webhookId: WebhookId, createdAt: Instant): Promise<WebhookDelivery> {
-    const [ping] = await this.show(PING_NOW, [webhookId, new Date(createdAt)]);
+  async ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery> {
+    const [ping] = await this.show(PING_NOW, [webhookId, new Date(createdAt)], transaction);
     if (ping === undefined) throw new Error('the ping was not stored');
     return ping;
   }
@@ -111,8 +112,8 @@ export class PostgresWebhookQueue
     return this.show(LIST('DESC'), [webhookId, after === undefined ? INT64_MAX : this.keyOf(after), limit]);
   }
 
-  async retry(webhookId: WebhookId, id: DeliveryId): Promise<WebhookDelivery | undefined> {
-    return (await this.show(RETRY, [webhookId, this.keyOf(id)]))[0];
+  async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
+    return (await this.show(RETRY, [webhookId, this.keyOf(id)], transaction))[0];
   }
 
   /** The latest events first, so that it reads little more than what happened since. */
@@ -184,8 +185,9 @@ export class PostgresWebhookQueue
     });
   }
 
-  private async show(text: string, values: unknown[]): Promise<readonly WebhookDelivery[]> {
-    const rows = await writeToDatabase(this.dataSource, (manager) => manager.query<ShownRow[]>(text, values));
+  private async show(text: string, values: unknown[], transaction?: Transaction): Promise<readonly WebhookDelivery[]> {
+    const query = (manager: EntityManager) => manager.query<ShownRow[]>(text, values);
+    const rows = await writeToDatabase(this.dataSource, query, transaction);
     return rows.map(shownFrom);
   }
 

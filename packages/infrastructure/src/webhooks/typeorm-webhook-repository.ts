@@ -1,6 +1,7 @@
 import type {
   AccountId,
   StoredWebhook,
+  Transaction,
   Webhook,
   WebhookHolder,
   WebhookId,
@@ -10,7 +11,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom } from '../accounts/account.schema.js';
 import { readFromDatabase } from '../database/on-database.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, managerOf } from '../database/transactions.js';
 import type { LazyCipher, SecretCipher } from './secret-cipher.js';
 import { encrypted, fieldsOf, secretsFrom, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
@@ -48,8 +49,9 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     });
   }
 
-  async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
-    const row = await readFromDatabase(this.dataSource, () => find(this.dataSource.manager, accountId, id));
+  async findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined> {
+    const read = () => find(managerOf(this.dataSource, transaction), accountId, id);
+    const row = await (transaction === undefined ? readFromDatabase(this.dataSource, read) : read());
     return row === null ? undefined : webhookFrom(row);
   }
 
