@@ -104,11 +104,12 @@ export class WebhooksController {
     refusals: [409],
   })
   async create(
-    @JsonBody(NewWebhookBody) body: NewWebhookBody,
+    @JsonBody(NewWebhookBody) { url, types, description }: NewWebhookBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const created = await this.createWebhook.execute({ accountId: request.caller.account.id, ...body });
+    const accountId = request.caller.account.id;
+    const created = await this.createWebhook.execute({ accountId, url, types, description });
     reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
     return showSecret(reply, created);
   }
