@@ -34,6 +34,7 @@ export { apiKeyRepositorySuite } from './suites/api-key-repository.js';
 export { attemptCounterSuite } from './suites/attempt-counter.js';
 export { categoryRepositorySuite } from './suites/category-repository.js';
 export { credentialRepositorySuite } from './suites/credential-repository.js';
+export { eventFeedSuite } from './suites/event-feed.js';
 export * from './suites/framework.js';
 export { idempotencyRecordsSuite } from './suites/idempotency-records.js';
 export { messageQueueSuite } from './suites/message-queue.js';
