@@ -72,6 +72,13 @@ const serviceSettings = {
     about: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
     read: url('http', 'https'),
   },
+  WEBHOOK_SECRET: {
+    default: undefined,
+    about:
+      'Secrets of at least 32 random characters, with commas between them, the same for all services: the first ' +
+      'encrypts the secrets of webhooks, all decrypt; without it the database keeps one',
+    read: secrets,
+  },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
     about: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
