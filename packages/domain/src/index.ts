@@ -83,6 +83,7 @@ export {
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_WEBHOOKS,
+  SECRET_OVERLAP,
   type StoredWebhook,
   tooManyWebhooks,
   type Webhook,
