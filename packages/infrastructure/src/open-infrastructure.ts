@@ -32,6 +32,9 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
+import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
+import { LazyCipher } from './webhooks/secret-cipher.js';
+import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
 
@@ -54,6 +57,11 @@ export interface InfrastructureConfig {
    * are delivered by e-mail only.
    */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
+  /**
+   * The secrets with which the secrets of webhooks are encrypted: the first encrypts, all decrypt. Default: one that the
+   * database keeps.
+   */
+  readonly webhookSecrets?: readonly string[] | undefined;
   readonly banPolicy?: BanPolicy | undefined;
   /** Default: `open`. */
   readonly categories?: CategoryPolicy | undefined;
@@ -140,6 +148,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await requests.close();
       await requestRecords.close();
     });
+    const cipher = new LazyCipher(async () => config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]);
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
       animals: new CoalescingAnimalRepository(dataSource, config.categories),
@@ -156,8 +165,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       sessions: new TypeOrmSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
-      webhooks: undefined as never,
-      webhookDeliveries: undefined as never,
+      webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
+      webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher),
       webhookSender: { check: async () => refuseCalls(), send: async () => refuseCalls() },
       requests: requests.counter,
       requestRecords,

@@ -36,7 +36,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
-  const webhooks = new InMemoryWebhookRepository(clock);
+  const webhooks = new InMemoryWebhookRepository(accounts, clock);
   const webhookDeliveries = new InMemoryWebhookQueue(webhooks, accountMails, clock);
   const events = new InMemoryEventFeed(clock, webhookDeliveries);
   const apiKeys = new InMemoryApiKeyRepository(accounts);

@@ -6,6 +6,7 @@ import {
   type DeliveryId,
   type DeliveryStatus,
   PING,
+  pingData,
   type TurnEnd,
   type WebhookDelivery,
 } from '../webhooks/delivery.js';
@@ -163,7 +164,7 @@ export class InMemoryWebhookQueue
     const { url, accountId, secrets } = webhook;
     return {
       ...{ id, number, failures, createdAt: event?.createdAt ?? createdAt },
-      ...{ eventId: event?.id, type: event?.type ?? PING, data: event?.data ?? `{"id":"${webhook.id}"}` },
+      ...{ eventId: event?.id, type: event?.type ?? PING, data: event?.data ?? pingData(webhook.id) },
       receiver: { id: webhook.id, accountId, url, secrets, failedTurns, failingSince },
     };
   }

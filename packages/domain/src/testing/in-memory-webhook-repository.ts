@@ -1,8 +1,9 @@
 import type { AccountId } from '../accounts/account.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
 import type { Receiver } from '../webhooks/delivery.js';
-import type { StoredWebhook, Webhook, WebhookId } from '../webhooks/webhook.js';
+import type { StoredWebhook, Webhook, WebhookHolder, WebhookId } from '../webhooks/webhook.js';
 import type { WebhookRepository } from '../webhooks/webhook-repository.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
 interface Entry extends Pick<Receiver, 'failedTurns' | 'failingSince'> {
   readonly webhook: StoredWebhook;
@@ -13,10 +14,13 @@ interface Entry extends Pick<Receiver, 'failedTurns' | 'failingSince'> {
 export class InMemoryWebhookRepository implements WebhookRepository {
   readonly entries = new Map<WebhookId, Entry>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly accounts: InMemoryAccountRepository,
+    private readonly clock: Clock,
+  ) {}
 
-  async add(accountId: AccountId, decide: (state: { readonly webhooks: number }) => StoredWebhook): Promise<Webhook> {
-    const webhook = decide({ webhooks: this.of(accountId).length });
+  async add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
+    const webhook = decide({ account: this.accounts.stored(accountId)?.account, webhooks: this.of(accountId).length });
     this.entries.set(webhook.id, { webhook, turns: 0, turnAt: instant(0), failedTurns: 0, failingSince: undefined });
     return shown(webhook);
   }

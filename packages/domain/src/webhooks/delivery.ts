@@ -2,7 +2,7 @@ import type { EventId, EventType } from '../events/event.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, HOUR, type Instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import type { Claimed } from '../deliveries/delivery-queue.js';
-import type { Webhook, WebhookSecrets } from './webhook.js';
+import type { Webhook, WebhookId, WebhookSecrets } from './webhook.js';
 
 /** `dlv_` and a number. Each later delivery of a webhook has a greater one. */
 export type DeliveryId = Branded<string, 'DeliveryId'>;
@@ -100,6 +100,11 @@ export function decideTurnEnd(
   const since = failingSince ?? now;
   const isFailing = now >= later(since, MOST_FAILING) && ({ disabled: 'failing' } as const);
   return { failedTurns: failedTurns + 1, failingSince: since, pause, ...isFailing, ...isGone };
+}
+
+/** The data of a ping. */
+export function pingData(id: WebhookId): string {
+  return `{"id":"${id}"}`;
 }
 
 /** What a receiver gets. */

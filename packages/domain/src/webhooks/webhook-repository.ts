@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { StoredWebhook, Webhook, WebhookId } from './webhook.js';
+import type { StoredWebhook, Webhook, WebhookHolder, WebhookId } from './webhook.js';
 
 /**
  * Port: the webhooks of open accounts, which are deleted when an account is closed, or its keys are revoked because a
@@ -8,7 +8,7 @@ import type { StoredWebhook, Webhook, WebhookId } from './webhook.js';
  */
 export interface WebhookRepository {
   /** Stores the webhook that `decide` returns. The account is locked, so no other webhook of it is added meanwhile. */
-  add(accountId: AccountId, decide: (state: { readonly webhooks: number }) => StoredWebhook): Promise<Webhook>;
+  add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook>;
   findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined>;
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;

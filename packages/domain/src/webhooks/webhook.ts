@@ -1,4 +1,4 @@
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
@@ -103,10 +103,18 @@ export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields>
   };
 }
 
-/** @throws DomainError `too_many_webhooks` */
-export function decideCreation({ webhooks }: { readonly webhooks: number }, webhook: StoredWebhook): StoredWebhook {
-  if (webhooks < MOST_WEBHOOKS) return webhook;
-  throw tooManyWebhooks();
+export interface WebhookHolder {
+  /** Undefined if there is no such account, or it is closed. */
+  readonly account: Account | undefined;
+  /** The number of its webhooks. */
+  readonly webhooks: number;
+}
+
+/** @throws DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
+export function decideCreation({ account, webhooks }: WebhookHolder, webhook: StoredWebhook): StoredWebhook {
+  if (account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
+  if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
+  return webhook;
 }
 
 /**
