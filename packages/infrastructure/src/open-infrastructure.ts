@@ -37,6 +37,7 @@ import { LazyCipher } from './webhooks/secret-cipher.js';
 import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
+import type { WebhookPolicy } from './webhooks/webhook-targets.js';
 
 export interface InfrastructureConfig {
   /** The URL of the PostgreSQL (14 or later) to use. */
@@ -65,6 +66,8 @@ export interface InfrastructureConfig {
   readonly banPolicy?: BanPolicy | undefined;
   /** Default: `open`. */
   readonly categories?: CategoryPolicy | undefined;
+  /** Where webhooks may go. Without it only to public addresses. */
+  readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called once when a dependency is lost, and once when it is back. */
