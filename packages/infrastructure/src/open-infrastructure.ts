@@ -32,6 +32,7 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
+import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
 import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
 import { LazyCipher } from './webhooks/secret-cipher.js';
 import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
@@ -170,7 +171,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       accountMailSender,
       webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
       webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher),
-      webhookSender: { check: async () => refuseCalls(), send: async () => refuseCalls() },
+      webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
       requests: requests.counter,
       requestRecords,
       idempotency: new PostgresIdempotencyRecords(dataSource),
@@ -233,8 +234,4 @@ async function openMessageSender(delivery: InfrastructureConfig['delivery'] = re
 
 function refuse(): never {
   throw new Error('this process delivers no messages');
-}
-
-function refuseCalls(): never {
-  throw new Error('this process calls no receivers');
 }
