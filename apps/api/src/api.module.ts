@@ -10,6 +10,7 @@ import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
 import { AddressLimits } from './http/address-limits.js';
+import { EventsController } from './events/events.controller.js';
 import { operationsOf } from './http/operation.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
@@ -20,7 +21,14 @@ import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { type ApiApplication, OWN_USE_CASES } from './use-cases.js';
 
-const CONTROLLERS = [AnimalsController, CategoriesController, OrdersController, MessagesController, LimitsController];
+const CONTROLLERS = [
+  AnimalsController,
+  CategoriesController,
+  OrdersController,
+  MessagesController,
+  EventsController,
+  LimitsController,
+];
 /** In their order. */
 const GUARDS = [BearerAuthGuard, PlanThrottlerGuard, ScopesGuard];
 

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliverMessages,
   type MessageSender,
+  type PublishEvents,
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
@@ -63,6 +64,11 @@ export class WorkerMetrics extends Metrics {
     'Age of the oldest of them; 0 without any',
   );
 
+  private readonly oldestEvent = this.gauge(
+    'adoption_store_event_oldest_unpublished_age_seconds',
+    'Age of the oldest event that is not published yet; 0 without any',
+  );
+
   constructor(
     private readonly clock: Clock,
     read: () => Readings,
@@ -86,19 +92,25 @@ export class WorkerMetrics extends Metrics {
   }
 
   /** The page with the state of the queues: NaN if the database doesn't answer. */
-  async pageWith(messages: DeliverMessages, accountMails: DeliverAccountMails): Promise<Page> {
-    const [backlog, mails] = await Promise.all([
+  async pageWith(
+    messages: DeliverMessages,
+    accountMails: DeliverAccountMails,
+    publishEvents: PublishEvents,
+  ): Promise<Page> {
+    const [backlog, mails, events] = await Promise.all([
       within(SCRAPE_TIMEOUT_MS, messages.backlog()),
       within(SCRAPE_TIMEOUT_MS, accountMails.backlog()),
+      within(SCRAPE_TIMEOUT_MS, publishEvents.backlog()),
     ]);
     this.queued.set(backlog?.queued ?? Number.NaN);
     this.oldest.set(this.ageOf(backlog));
     this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
     this.oldestAccountMail.set(this.ageOf(mails));
+    this.oldestEvent.set(this.ageOf(events));
     return this.page();
   }
 
-  private ageOf(backlog: Backlog | undefined): number {
+  private ageOf(backlog: Pick<Backlog, 'oldest'> | undefined): number {
     const now = this.clock.now();
     return backlog === undefined ? Number.NaN : (now - (backlog.oldest ?? now)) / 1_000;
   }

@@ -1,2 +1,8 @@
 /** What the worker serves. No other use case is constructed. */
-export const USE_CASES = ['deliverAccountMails', 'deliverMessages', 'expireOrders', 'purgeExpired'] as const;
+export const USE_CASES = [
+  'deliverAccountMails',
+  'deliverMessages',
+  'expireOrders',
+  'publishEvents',
+  'purgeExpired',
+] as const;

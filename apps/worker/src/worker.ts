@@ -30,7 +30,7 @@ import { within } from './waiting.js';
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
 
-/** Starts the jobs that deliver messages and mails, expire orders and delete old rows. The returned function stops them. */
+/** Starts the jobs that deliver messages and mails, publish events, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -62,11 +62,12 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         keyEnvironment: settings.KEY_ENVIRONMENT,
         orderTtl: settings.ORDER_TTL,
         messageRetention: settings.MESSAGE_RETENTION,
+        eventRetention: settings.EVENT_RETENTION,
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
       USE_CASES,
     );
-    const { deliverMessages, deliverAccountMails, expireOrders, purgeExpired } = application;
+    const { deliverMessages, deliverAccountMails, expireOrders, publishEvents, purgeExpired } = application;
     const jobs = new BackgroundJobs(log, metrics.jobFailures);
     const ok = { status: 200, body: 'ok\n' };
     const notReady = { status: 503, body: 'not ready\n' };
@@ -74,7 +75,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       {
         '/livez': async () => ok,
         '/readyz': async () => (!jobs.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.pageWith(deliverMessages, deliverAccountMails),
+        '/metrics': () => metrics.pageWith(deliverMessages, deliverAccountMails, publishEvents),
       },
       {
         host: settings.WORKER_HOST,
@@ -105,6 +106,11 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
           logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
         },
       });
+    jobs.start({
+      name: 'publish events',
+      work: async () => (await publishEvents.execute()).mayHaveMore,
+      rest: every(SECOND),
+    });
     jobs.start({
       name: 'expire orders',
       async work() {

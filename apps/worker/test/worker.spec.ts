@@ -131,6 +131,7 @@ describe('a worker', () => {
         'adoption_store_message_created_to_delivered_seconds_count 1',
         'adoption_store_messages_queued 0',
         'adoption_store_message_oldest_age_seconds 0',
+        expect.stringMatching(/^adoption_store_event_oldest_unpublished_age_seconds \d/),
         'adoption_store_orders_expired_total 0',
         expect.stringMatching(/^adoption_store_purged_total\{kind="answers"\} \d+$/),
         'adoption_store_loop_failures_total{loop="deliver messages"} 0',
@@ -207,6 +208,18 @@ describe('a worker', () => {
     const { rows } = await client.query(`SELECT DISTINCT status FROM animals`);
     expect(rows).toEqual([{ status: 'available' }]);
     await client.query('DELETE FROM orders');
+  });
+
+  it('publishes the events that have been stored, and those of its own deliveries', async () => {
+    await start({});
+    const id = await queueOne();
+    await until(async () => {
+      const { rows } = await client.query(
+        `SELECT FROM events WHERE type = 'message.sent' AND data ->> 'id' = $1 AND data ->> 'status' = 'sent'`,
+        [id],
+      );
+      return rows.length === 1;
+    });
   });
 
   it('deletes old rows, reports how many and when, and one failing kind does not stop the others', async () => {

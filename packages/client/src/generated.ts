@@ -18,6 +18,7 @@ const Pet = { id: 'int64', name: 'string', categoryId: 'int64', status: 'string'
 const Category = { id: 'int64', name: 'string' } as const;
 const Order = { id: 'int64', petId: 'int64', status: 'string', createdAt: 'string', updatedAt: 'string' } as const;
 const Message = { id: 'string', message: 'string', status: 'string', createdAt: 'string' } as const;
+const Event = { id: 'string', type: 'string', createdAt: 'string', data: {} } as const;
 const RateLimitWindow = { limit: 'integer', used: 'integer', remaining: 'integer', reset: 'integer' } as const;
 const RateLimit = { plan: 'string', minute: RateLimitWindow, day: RateLimitWindow, ban: [{ until: 'integer' }, null] } as const;
 
@@ -40,6 +41,7 @@ export const answers: Readonly<Record<string, Shape | null>> = {
   'POST /store/orders/{orderId}/cancel': Order,
   'POST /messages': Message,
   'GET /messages/{messageId}': Message,
+  'GET /events': [Event],
   'GET /rate_limit': RateLimit,
 };
 
@@ -273,6 +275,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor of events that are no longer kept is 410 `cursor_expired`. It needs the scope `events:read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rate_limit": {
         parameters: {
             query?: never;
@@ -433,10 +455,10 @@ export interface components {
             status: number;
         };
         /**
-         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `unsupported_media_type`, `uri_too_long`; more may be added.
+         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `cursor_expired`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `unsupported_media_type`, `uri_too_long`; more may be added.
          * @example bad_request
          */
-        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long" | (string & {});
+        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "cursor_expired" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long" | (string & {});
         /**
          * @description An order for one animal.
          * @example {
@@ -544,6 +566,47 @@ export interface components {
          * @example queued
          */
         MessageStatus: "queued" | "sent" | "failed" | (string & {});
+        /**
+         * @description Something that has happened in the store.
+         * @example {
+         *       "id": "evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6",
+         *       "type": "order.placed",
+         *       "createdAt": "2026-11-21T12:00:00.000Z",
+         *       "data": {
+         *         "id": 1,
+         *         "petId": 1,
+         *         "status": "placed",
+         *         "createdAt": "2026-11-21T12:00:00.000Z",
+         *         "updatedAt": "2026-11-21T12:00:00.000Z"
+         *       }
+         *     }
+         */
+        Event: {
+            /**
+             * @description Unique identifier.
+             * @example evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6
+             */
+            id: string;
+            /**
+             * @description What has happened. One of `pet.added`, `pet.changed`, `pet.removed`, `order.placed`, `order.completed`, `order.cancelled`, `order.expired`, `message.sent`, `message.failed`; more may be added.
+             * @example pet.added
+             */
+            type: "pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed" | (string & {});
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description The resource as it was afterwards: of `pet.…` the animal, of `order.…` the order, of `message.…` the message. */
+            data: components["schemas"]["Pet"] | components["schemas"]["Order"] | components["schemas"]["Message"];
+        };
+        /**
+         * @description The types of events.
+         * @example pet.added
+         * @enum {string}
+         */
+        EventType: "pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed";
         /**
          * @description The plan and limits of the caller.
          * @example {
@@ -709,6 +772,22 @@ export interface components {
                 "X-Stability": components["headers"]["X-Stability"];
                 /** @description Seconds to wait after `idempotency_key_in_use`. Absent with other codes. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The operation has been removed, or the cursor is of events that are no longer kept. */
+        Gone: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Stability": components["headers"]["X-Stability"];
                 [name: string]: unknown;
             };
             content: {
@@ -886,7 +965,7 @@ export interface components {
         "WWW-Authenticate": string;
         /** @description Absolute URL of the new resource. */
         Location: string;
-        /** @description Absolute URL of the next page (`rel="next"`). Absent on the last page. */
+        /** @description Absolute URL of the next page (`rel="next"`). Absent on the last page, except of events, which are never complete. */
         Link: string;
         /** @description Identifies the content of the response: the same content has the same tag. Send it in `If-None-Match` or `If-Match`. */
         ETag: string;
@@ -1109,7 +1188,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The operation has been removed. */
+            /** @description The operation has been removed, or the cursor is of events that are no longer kept. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2027,6 +2106,77 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The most items on the page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only events of these types. Repeat the parameter for several. */
+                type?: components["schemas"]["EventType"][];
+                /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"][];
+                };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];

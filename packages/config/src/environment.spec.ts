@@ -131,6 +131,7 @@ describe('settings', () => {
     ['MESSAGE_LEASE', ['1s', '1h', '60m'], ['0s', '999', '61m', '1.5s']],
     ['MESSAGE_ATTEMPTS', ['1', '1000'], ['0', '1001']],
     ['MESSAGE_RETENTION', ['1d', '24h', '90d', '3650d'], ['23h', '3651d', '90']],
+    ['EVENT_RETENTION', ['1d', '24h', '30d', '3650d'], ['23h', '3651d', '30']],
     ['ORDER_LIMIT', ['1', '100000'], ['0', '100001']],
     ['ORDER_TTL', ['1s', '30m', '48h', '365d'], ['0s', '366d', '48', '48 h', 'h', '1w', '-1s']],
   ])('%s accepts valid values, and refuses others by name', (name, fitting, unfit) => {

@@ -265,6 +265,11 @@ export const workerSettings = {
     about: 'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
     read: duration('1d', '3650d'),
   },
+  EVENT_RETENTION: {
+    default: '30d',
+    about: 'Time that an event is kept, `1d`–`3650d`',
+    read: duration('1d', '3650d'),
+  },
   ORDER_TTL: {
     default: '48h',
     about: 'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',

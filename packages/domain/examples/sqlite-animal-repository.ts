@@ -5,6 +5,7 @@ import type {
   AnimalRepository,
   AnimalState,
   CategoryId,
+  DecidedAnimal,
   Instant,
   NewAnimal,
   PetStatus,
@@ -24,7 +25,7 @@ interface Condition {
   readonly values: readonly JSValue[];
 }
 
-/** Animals in SQLite, in this process. The database is synchronous, so nothing happens between its calls. No orders. */
+/** Animals in SQLite, in this process. The database is synchronous, so nothing happens between its calls. No orders, no events. */
 export class SqliteAnimalRepository implements AnimalRepository {
   private readonly database = new sqlite.Database();
 
@@ -63,16 +64,16 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return before === undefined ? found : found.toReversed();
   }
 
-  async change(id: AnimalId, decide: (state: AnimalState) => Animal): Promise<Animal> {
-    const changed = decide(this.stateOf(id));
+  async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal): Promise<Animal> {
+    const { animal: changed } = decide(this.stateOf(id));
     const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
     this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
     return changed;
   }
 
-  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
-    const withdrawn = decide(this.stateOf(id));
-    this.database.run('DELETE FROM animals WHERE id = ?', [withdrawn.id]);
+  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => DecidedAnimal): Promise<void> {
+    const { animal } = decide(this.stateOf(id));
+    this.database.run('DELETE FROM animals WHERE id = ?', [animal.id]);
   }
 
   close(): void {

@@ -173,6 +173,15 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await application.deliverMessages.execute(undefined, () => true);
       await application.deliverMessages.backlog();
     },
+    listEvents: async () => {
+      for (const types of [undefined, ['order.placed'], ['pet.removed', 'message.failed']] as const)
+        for (const after of [undefined, 7_000n, 19_990n])
+          await both((accountId) => application.listEvents.execute({ accountId, types, after, limit: 100 }));
+    },
+    publishEvents: async () => {
+      await application.publishEvents.execute();
+      await application.publishEvents.backlog();
+    },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
     changeScopes: async () => {

@@ -65,6 +65,14 @@ export const FILLS: readonly string[] = [
   `INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
   SELECT 1 + n % 1000, now() - CASE WHEN n % 50 = 0 THEN interval '8 days' ELSE interval '0' END, n, n, 'GET /v1/pets', 'not_found', 'request-' || n
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO event_outbox (account_id, type, data)
+  SELECT CASE WHEN n % 2 = 0 THEN 0 ELSE 1 END, CASE WHEN n % 2 = 0 THEN 'pet.added' ELSE 'order.placed' END, '{}'
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO events (position, id, account_id, type, created_at, data)
+  SELECT n, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN 0 WHEN n % 10 = 1 THEN n ELSE 1 END,
+    CASE WHEN n % 2 = 1 THEN 'order.placed' WHEN n % 1000 = 0 THEN 'pet.removed' ELSE 'pet.added' END,
+    now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END, '{}'
+  FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO key_operations (key_id, operation, last_used_at)
   SELECT n, 'GET /v1/pets', now() - n * interval '1 second' FROM generate_series(1, ${ROWS}) AS n`,
 ];
@@ -73,4 +81,5 @@ export const FILLS: readonly string[] = [
 export const FINISH = `
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
   SELECT setval('category_ids', ${ROWS});
+  UPDATE event_feed SET last_position = ${ROWS};
   ANALYZE`;

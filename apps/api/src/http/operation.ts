@@ -28,7 +28,7 @@ interface Definition {
   /** By status. Nest sends the lowest one unless the handler sets another. Without content there is no body. */
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
   /** The errors that don't follow from the method, the scope and the conditions. */
-  readonly refusals?: readonly (404 | 409)[];
+  readonly refusals?: readonly (404 | 409 | 410)[];
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
 }

@@ -69,6 +69,19 @@ export function OneOf(name: string, words: readonly string[], description: strin
   );
 }
 
+/** The query parameter `name` with one of these values. It may be given once for each of them. */
+export function SomeOf(name: string, words: readonly string[], description: string, schema: string): PropertyDecorator {
+  const repeated = 'Repeat the parameter for several.';
+  const array = { type: 'array', maxItems: words.length, items: schemaRef(schema), examples: [words.slice(0, 2)] };
+  return applyDecorators(
+    Parameter({ ...parameterIn('query', name, `${description} ${repeated}`, array), style: 'form', explode: true }),
+    Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat())),
+    IsOptional(),
+    IsIn(words, { each: true, message: `${name} must be one of ${words.join(', ')}` }),
+    ArrayMaxSize(words.length, { message: `${name} must be given at most ${words.length} times` }),
+  );
+}
+
 /** The query parameter `name` with a 64-bit integer. It may be given several times. */
 export function Int64s(name: string, description: string): PropertyDecorator {
   const repeated = `Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`;

@@ -13,6 +13,7 @@ import { animalSchemas } from '../animals/animal.schema.js';
 import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
+import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
 import { pathsOf, sharedParameters, tags } from './operations.js';
@@ -51,7 +52,8 @@ rounds above 2^53, and \`JSON.stringify\` throws at a bigint. There, use the typ
 \`context.source\` and \`JSON.rawJSON\`. Go's \`any\` without \`Decoder.UseNumber\` and Gson's \`Object\` are doubles too.
 
 ## Pages
-A list is a bare array. If there is another page, the \`Link\` header has its address (\`rel="next"\`).
+A list is a bare array. If there is another page, the \`Link\` header has its address (\`rel="next"\`). A page of events always
+has one, because more will happen.
 
 A query parameter that an operation doesn't have is answered with 400 \`invalid_parameter\`, which names it.
 
@@ -126,6 +128,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
         ...errorSchemas,
         ...orderSchemas.described,
         ...messageSchemas.described,
+        ...eventSchemas.described,
         ...rateLimitSchemas,
       },
       parameters: sharedParameters(operations),

@@ -103,7 +103,7 @@ const REFUSALS = {
     'The state of the resource, or of a request with the same key, does not allow it.',
     'Idempotent-Replayed',
   ],
-  410: ['Gone', 'The operation has been removed.'],
+  410: ['Gone', 'The operation has been removed, or the cursor is of events that are no longer kept.'],
   412: [
     'PreconditionFailed',
     'The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed.',
@@ -121,9 +121,7 @@ const REFUSALS = {
   503: ['ServiceUnavailable', 'A dependency of the service is down.', 'Retry-After'],
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
-type RefusalStatus = keyof typeof REFUSALS;
-/** 410 belongs to deprecated operations only. */
-export type SharedStatus = Exclude<RefusalStatus, 410>;
+export type RefusalStatus = keyof typeof REFUSALS;
 
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
@@ -159,14 +157,12 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
   };
 }
 
-/** The errors that several operations share. 410 belongs to one operation only. */
+/** The errors that operations share. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
-  (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
-    .filter((status) => status !== 410)
-    .map((status) => [REFUSALS[status][0], refusal(status)]),
+  (Object.keys(REFUSALS).map(Number) as RefusalStatus[]).map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */
-export function refusals(...own: readonly SharedStatus[]): Described {
+export function refusals(...own: readonly RefusalStatus[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

@@ -44,7 +44,8 @@ export const headers = {
     text('https://api.adoption-store.example/v1/pets/1', { format: 'uri' }),
   ),
   Link: {
-    description: 'Absolute URL of the next page (`rel="next"`). Absent on the last page.',
+    description:
+      'Absolute URL of the next page (`rel="next"`). Absent on the last page, except of events, which are never complete.',
     schema: text(`<https://api.adoption-store.example/v1/pets?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`, {
       pattern: '^<[^>]+>; rel="next"$',
     }),

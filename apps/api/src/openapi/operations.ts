@@ -3,7 +3,7 @@ import type { DefinedOperation } from '../http/operation.js';
 import { queryParameters } from '../http/query-parameters.js';
 import { schemaOf } from '../http/resource-schemas.js';
 import { type Described, type DescribedParameter, json, ref } from '../http/schema.js';
-import { refusal, refusals, type SharedStatus } from './errors.js';
+import { refusal, refusals, type RefusalStatus } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type HeaderParameter, headerParameters } from './parameters.js';
 
@@ -13,6 +13,7 @@ const GROUPS: Readonly<Record<string, { readonly name: string; readonly descript
   categories: { name: 'Categories', description: 'Names for the categories of animals.' },
   store: { name: 'Store', description: 'Orders of animals.' },
   messages: { name: 'Messages', description: 'Messages to the store.' },
+  events: { name: 'Events', description: 'What has happened in the store.' },
   rate_limit: { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
 };
 
@@ -91,7 +92,7 @@ function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
 
 function responsesOf(operation: DefinedOperation): Described {
   const { method, scope, success, notice, refusals: own = [] } = operation;
-  const others: SharedStatus[] = [...own];
+  const others: RefusalStatus[] = [...own];
   if (scope !== 'none') others.push(403);
   if (method === 'POST') others.push(409);
   if (operation.isConditional) others.push(412);

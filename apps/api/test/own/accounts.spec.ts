@@ -208,6 +208,7 @@ const NEEDED: Readonly<Record<string, Scope | undefined>> = {
   'POST /store/orders/{orderId}/cancel': 'orders:write',
   'POST /messages': 'messages:write',
   'GET /messages/{messageId}': 'messages:read',
+  'GET /events': 'events:read',
   'GET /rate_limit': undefined,
 };
 

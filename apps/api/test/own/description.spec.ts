@@ -92,6 +92,7 @@ describe('the description', () => {
       ['POST /store/orders/{orderId}/cancel', 'cancelOrder', 'Store', 'beta'],
       ['POST /messages', 'queueMessage', 'Messages', 'experimental'],
       ['GET /messages/{messageId}', 'getMessage', 'Messages', 'experimental'],
+      ['GET /events', 'listEvents', 'Events', 'experimental'],
       ['GET /rate_limit', 'getRateLimit', 'Limits', 'stable'],
     ]);
   });

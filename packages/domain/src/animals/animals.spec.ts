@@ -36,7 +36,8 @@ describe('an animal’s status', () => {
     const changed = { ...luna, status: to };
     const [byOrder, byPerson] = [byOrders, byPersons].map((allowed) => allowed.includes(`${from} → ${to}`));
     expect(changedByOrder({ ...luna, status: from }, to)).toEqual(byOrder ? changed : undefined);
-    const change = () => decideChange({ animal: { ...luna, status: from }, isOrdered: false }, edit({ status: to }));
+    const change = () =>
+      decideChange({ animal: { ...luna, status: from }, isOrdered: false }, edit({ status: to })).animal;
     if (byPerson || from === to) expect(change()).toEqual(changed);
     else expect(change).toThrow(expect.objectContaining({ code: 'invalid_transition' }));
   });
@@ -46,13 +47,15 @@ describe('a change of a stored animal', () => {
   const given = decisions({ it, expect }, (state: AnimalState, command: AnimalEdit) => decideChange(state, command));
   const named = edit({ name: 'Milo' });
   const there = given('an animal', { animal: luna, isOrdered: false });
-  there.when('it gets a name', named).then('it has that and all else as before', { ...luna, name: 'Milo' });
+  const changed = (animal: Animal) => ({ animal, events: [{ type: 'pet.changed', data: animal }] as const });
+  const milo = changed({ ...luna, name: 'Milo' });
+  there.when('it gets a name', named).then('it has that and all else as before', milo);
+  const same = edit({ name: 'Luna', categoryId: luna.categoryId, status: 'available' });
+  there.when('it gets what it has', same).then('nothing has happened', { animal: luna, events: [] });
   there
     .when('it gets a category and a status', edit({ categoryId: 7n as CategoryId, status: 'pending' }))
-    .then('it has both', { ...luna, categoryId: 7n as CategoryId, status: 'pending' });
-  there
-    .when('it is changed if it is as it was seen', { ...named, condition: asSeen })
-    .then('it is changed', { ...luna, name: 'Milo' });
+    .then('it has both', changed({ ...luna, categoryId: 7n as CategoryId, status: 'pending' }));
+  there.when('it is changed if it is as it was seen', { ...named, condition: asSeen }).then('it is changed', milo);
   there.when('it is changed if it is otherwise', { ...named, condition: otherwise }).thenRefused('precondition_failed');
 
   const missing = given('no animal', { animal: undefined, isOrdered: false });
@@ -62,7 +65,7 @@ describe('a change of a stored animal', () => {
   const pending: Animal = { ...luna, status: 'pending' };
   const ordered = given('an animal that is ordered', { animal: pending, isOrdered: true });
   const mended = edit({ name: 'Milo', status: 'pending' });
-  ordered.when('its name is mended', mended).then('it is', { ...pending, name: 'Milo' });
+  ordered.when('its name is mended', mended).then('it is', changed({ ...pending, name: 'Milo' }));
   const refusal = "an order for the animal 3 is placed, so its status can't be changed";
   ordered.when('it is made available', edit({ status: 'available' })).thenRefused('order_in_progress', refusal);
   ordered.when('it is made sold', edit({ status: 'sold' })).thenRefused('order_in_progress', refusal);
@@ -80,12 +83,13 @@ describe('a withdrawal', () => {
     decideWithdrawal(state, { id: luna.id, condition }),
   );
   const there = given('an animal', { animal: luna, isOrdered: false });
-  there.when('it is withdrawn', undefined).then('it goes', luna);
-  there.when('it is withdrawn if it is as it was seen', asSeen).then('it goes', luna);
+  const withdrawn = (animal: Animal) => ({ animal, events: [{ type: 'pet.removed', data: animal }] as const });
+  there.when('it is withdrawn', undefined).then('it goes', withdrawn(luna));
+  there.when('it is withdrawn if it is as it was seen', asSeen).then('it goes', withdrawn(luna));
   there.when('it is withdrawn if it is otherwise', otherwise).thenRefused('precondition_failed');
   given('a sold animal', { animal: { ...luna, status: 'sold' }, isOrdered: false })
     .when('it is withdrawn', undefined)
-    .then('it goes', { ...luna, status: 'sold' });
+    .then('it goes', withdrawn({ ...luna, status: 'sold' }));
   const ordered = given('an animal that is ordered', { animal: luna, isOrdered: true });
   ordered
     .when('it is withdrawn', undefined)

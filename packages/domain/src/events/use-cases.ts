@@ -60,8 +60,8 @@ export class PublishEvents {
     return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) > 0 };
   }
 
-  /** Since when the oldest event waits that isn't published yet. */
-  async oldest(): Promise<Instant | undefined> {
-    return this.ports.events.oldestUnpublished();
+  /** When the oldest event was stored that isn't published yet. */
+  async backlog(): Promise<{ readonly oldest: Instant | undefined }> {
+    return { oldest: await this.ports.events.oldestUnpublished() };
   }
 }

@@ -49,17 +49,29 @@ const placed: Order = {
   ...{ createdAt: placedAt, updatedAt: placedAt },
 };
 
+/** What is decided of an order that ends at noon. */
+function endedWith(outcome: OrderOutcome, animal: Animal | undefined): EndedOrder {
+  const order: Order = { ...placed, status: outcome, updatedAt: noon };
+  const changed = animal === undefined ? [] : [{ type: 'pet.changed', data: animal } as const];
+  return { order, animal, events: [{ type: `order.${outcome}`, data: order }, ...changed] };
+}
+
 describe('placing an order', () => {
   const given = decisions({ it, expect }, (state: PlacementState, command: Placement) =>
     decidePlacement(state, command, noon),
   );
   const placement = { accountId: alice, animalId: luna.id, limit: 2 };
-  const state = { animal: luna, hasLiveOrder: false, placedOrders: 1 };
+  const state = { id: placed.id, animal: luna, hasLiveOrder: false, placedOrders: 1 };
+  const ordered: Order = { ...placed, createdAt: noon, updatedAt: noon };
   given('an available animal', state)
     .when('it is ordered', placement)
     .then('the order is placed, and the animal is pending', {
-      order: { accountId: alice, animalId: luna.id, status: 'placed', createdAt: noon, updatedAt: noon },
+      order: ordered,
       animal: pending,
+      events: [
+        { type: 'order.placed', data: ordered },
+        { type: 'pet.changed', data: pending },
+      ],
     });
   const refusal = 'the animal 3 is not available';
   for (const status of ['pending', 'sold'] as const) {
@@ -77,7 +89,7 @@ describe('placing an order', () => {
     [luna, 'an animal'],
     [undefined, 'no animal'],
   ] as const) {
-    given(`${which} and an account at its limit`, { animal, hasLiveOrder: true, placedOrders: 2 })
+    given(`${which} and an account at its limit`, { id: placed.id, animal, hasLiveOrder: true, placedOrders: 2 })
       .when('it is ordered', placement)
       .thenRefused('too_many_orders', 'the account has 2 orders that are placed, which is the most');
   }
@@ -92,10 +104,7 @@ describe('ending an order', () => {
   ] as const) {
     given('an order that is placed', { order: placed, animal: pending })
       .when(`it is ${outcome}`, end(outcome))
-      .then(`the animal is ${status}`, {
-        order: { ...placed, status: outcome, updatedAt: noon },
-        animal: { ...pending, status },
-      });
+      .then(`the animal is ${status}`, endedWith(outcome, { ...pending, status }));
   }
   for (const status of ['completed', 'cancelled', 'expired'] as const) {
     given(`an order that is ${status}`, { order: { ...placed, status }, animal: luna })
@@ -105,7 +114,7 @@ describe('ending an order', () => {
   const asPlaced = { ...end('cancelled'), condition: unchanged(placed) };
   given('an order as it was seen', { order: placed, animal: undefined })
     .when('it is cancelled if it is so', asPlaced)
-    .then('it is', { order: { ...placed, status: 'cancelled', updatedAt: noon }, animal: undefined });
+    .then('it is', endedWith('cancelled', undefined));
   given('an order that has ended since it was seen', { order: { ...placed, status: 'expired' }, animal: luna })
     .when('it is cancelled if it is as it was', asPlaced)
     .thenRefused('precondition_failed');
@@ -118,22 +127,19 @@ describe('ending an order', () => {
       .when('it is cancelled', end('cancelled', bob))
       .thenRefused('not_found', missing);
   }
-  const cancelled = { ...placed, status: 'cancelled' as const, updatedAt: noon };
+  const { order: cancelled, events } = endedWith('cancelled', undefined);
   given('an order whose animal was sold by hand', { order: placed, animal: { ...luna, status: 'sold' } })
     .when('it is cancelled', end('cancelled'))
-    .then('the animal stays sold', { order: cancelled, animal: { ...luna, status: 'sold' } });
+    .then('the animal stays sold', { order: cancelled, animal: { ...luna, status: 'sold' }, events });
   given('an order whose animal is gone', { order: placed, animal: undefined })
     .when('it is cancelled', end('cancelled'))
-    .then('only the order changes', { order: cancelled, animal: undefined });
+    .then('only the order changes', { order: cancelled, animal: undefined, events });
 });
 
 describe('the expiry of an order', () => {
   const given = decisions({ it, expect }, (state: EndState, ttl: number) => decideExpiry(state, ttl, noon));
   const old = given('an order that was placed an hour ago', { order: placed, animal: pending });
-  old.when('its time is an hour', HOUR).then('it expires, and the animal is available', {
-    order: { ...placed, status: 'expired', updatedAt: noon },
-    animal: luna,
-  });
+  old.when('its time is an hour', HOUR).then('it expires, and the animal is available', endedWith('expired', luna));
   old.when('its time is longer', HOUR + 1).then('it stays', undefined);
   for (const status of ['completed', 'cancelled', 'expired'] as const) {
     given(`an order that is ${status}`, { order: { ...placed, status }, animal: luna })
@@ -176,14 +182,13 @@ describe('whatever happens to an animal', () => {
     if ('place' in step) {
       const placement = { accountId: step.place, animalId: animal.id, limit: 1 };
       const placedOrders = orders.filter((each) => each.accountId === step.place && each.status === 'placed').length;
-      const decided = decidePlacement({ animal, hasLiveOrder: orders.some(isLive), placedOrders }, placement, now);
-      const id = BigInt(orders.length) as OrderId;
-      return put(store, { ...decided, order: { ...decided.order, id } });
+      const state = { id: BigInt(orders.length) as OrderId, animal, hasLiveOrder: orders.some(isLive), placedOrders };
+      return put(store, decidePlacement(state, placement, now));
     }
     if ('status' in step) {
       const isOrdered = orders.some(({ status }) => status === 'placed');
       const edit = { id: animal.id, change: { status: step.status } };
-      return { ...store, animal: decideChange({ animal, isOrdered }, edit) };
+      return { ...store, ...decideChange({ animal, isOrdered }, edit) };
     }
     if ('expire' in step) {
       const expired = decideExpiry({ order: orders[step.expire], animal }, step.ttl, now);

@@ -36,12 +36,15 @@ for (const suite of [
   testing.apiKeyRepositorySuite,
   testing.attemptCounterSuite,
   testing.credentialRepositorySuite,
+  testing.eventFeedSuite,
   testing.idempotencyRecordsSuite,
   testing.messageQueueSuite,
   testing.orderRepositorySuite,
   testing.passwordHasherSuite,
   testing.sessionRepositorySuite,
   testing.requestRecordsSuite,
+  testing.webhookQueueSuite,
+  testing.webhookRepositorySuite,
 ])
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])

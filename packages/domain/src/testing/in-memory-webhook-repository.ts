@@ -50,7 +50,8 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   async remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void> {
-    decide(this.stored(accountId, id));
+    const stored = this.stored(accountId, id);
+    decide(stored && shown(stored));
     this.entries.delete(id);
   }
 

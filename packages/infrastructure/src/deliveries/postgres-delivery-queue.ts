@@ -23,6 +23,8 @@ interface QueueTable {
   readonly waiting?: string;
 }
 
+export type ClaimRequest = Parameters<DeliveryQueue<string, Claimed>['claim']>[0];
+
 /**
  * A queue in a table: each queued row is a job. Subclasses insert the rows and read their columns. Only PostgreSQL's
  * `now()` decides what is due.
@@ -36,11 +38,11 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     protected readonly queue: QueueTable,
   ) {}
 
-  async claim({ limit, lease }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
+  async claim({ limit, lease }: ClaimRequest): Promise<readonly Item[]> {
     const rows = await writeToDatabase(this.dataSource, (manager) =>
       manager.query<Row[]>(this.queue.claim, [lease, limit]),
     );
-    return this.itemsFrom(rows);
+    return this.itemsFrom(rows, { limit, lease });
   }
 
   async markSent(id: Id): Promise<void> {
@@ -73,7 +75,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
-  protected abstract itemsFrom(rows: readonly Row[]): readonly Item[] | Promise<readonly Item[]>;
+  protected abstract itemsFrom(rows: readonly Row[], claim: ClaimRequest): readonly Item[] | Promise<readonly Item[]>;
 
   /** The value of the column `id`. */
   protected keyOf(id: Id): unknown {

@@ -116,10 +116,11 @@ export class PostgresEventFeed implements EventFeed {
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
+    const text = `SELECT ${milliseconds('created_at')} AS oldest FROM event_outbox ORDER BY place LIMIT 1`;
     const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<{ oldest: Date }[]>('SELECT created_at AS oldest FROM event_outbox ORDER BY place LIMIT 1'),
+      this.dataSource.query<{ readonly oldest: string }[]>(text),
     );
-    return row && instant(row.oldest.getTime());
+    return row && instant(Number(row.oldest));
   }
 
   async purge(until: Instant): Promise<number> {

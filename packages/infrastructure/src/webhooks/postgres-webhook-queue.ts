@@ -23,7 +23,7 @@ import { insertMail } from '../accounts/postgres-account-mail-queue.js';
 import { Batch } from '../database/batch.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
-import { milliseconds, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
+import { type ClaimRequest, milliseconds, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import type { LazyCipher } from './secret-cipher.js';
 import { secretsFrom } from './webhook.schema.js';
 import {
@@ -133,13 +133,17 @@ export class PostgresWebhookQueue
     return deletePortions(this.dataSource, pings, createdUntil);
   }
 
-  protected async itemsFrom(rows: readonly ClaimedRow[]): Promise<readonly ClaimedDelivery[]> {
+  protected async itemsFrom(rows: readonly ClaimedRow[], claim: ClaimRequest): Promise<readonly ClaimedDelivery[]> {
     const [first] = rows;
     if (first === undefined) return [];
     const { webhookId: id, turns: number, accountId, url, failedTurns } = first;
     const failingSince = first.failingSince === null ? undefined : instant(first.failingSince.getTime());
     const previousUntil = first.previousUntil === null ? null : instant(first.previousUntil.getTime());
-    if (first.id === null) await this.finish(id, number, { failedTurns, failingSince, pause: 0 });
+    if (first.id === null) {
+      // Nothing is due any more. The webhook gets no turn before something is, so this ends.
+      await this.finish(id, number, { failedTurns, failingSince, pause: 0 });
+      return this.claim(claim);
+    }
     const cipher = await this.cipher.get();
     const receiver = {
       ...{ id, accountId: BigInt(accountId) as AccountId, url, failedTurns, failingSince },
@@ -199,7 +203,7 @@ function deliveryFrom(row: ClaimedRow & { readonly id: string }, receiver: Recei
     failures,
     eventId: eventId ?? undefined,
     type: type ?? PING,
-    createdAt: instant(createdAt.getTime()),
+    createdAt: instant(Number(createdAt)),
     data: data ?? pingData(receiver.id),
     receiver,
   };

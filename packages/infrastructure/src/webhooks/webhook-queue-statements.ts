@@ -6,6 +6,7 @@ import {
   MOST_COUNTED,
   type WebhookId,
 } from '@adoption-store/domain';
+import { milliseconds as unixMilliseconds } from '../database/columns.js';
 import { milliseconds } from '../deliveries/postgres-delivery-queue.js';
 import { isFor, wake } from './fan-out.js';
 import type { SecretRow } from './webhook.schema.js';
@@ -24,8 +25,8 @@ export const CLAIM = `
   SELECT
     receiver.id AS "webhookId", receiver.account_id AS "accountId", url, secret, previous_secret AS "previousSecret",
     previous_until AS "previousUntil", turns, failed_turns AS "failedTurns", failing_since AS "failingSince",
-    due.id, failures, ${EVENT} AS "eventId", events.type, coalesce(events.created_at, due.created_at) AS "createdAt",
-    data::text
+    due.id, failures, ${EVENT} AS "eventId", type, data::text,
+    ${unixMilliseconds('coalesce(events.created_at, due.created_at)')} AS "createdAt"
   FROM receiver LEFT JOIN LATERAL (
     SELECT * FROM webhook_deliveries WHERE webhook_id = receiver.id AND status = 'queued' AND due_at <= now()
     ORDER BY due_at LIMIT $2
@@ -45,7 +46,7 @@ export interface ClaimedRow extends Omit<SecretRow, 'id' | 'previousUntil'> {
   readonly failures: number;
   readonly eventId: EventId | null;
   readonly type: EventType | null;
-  readonly createdAt: Date;
+  readonly createdAt: string;
   readonly data: string | null;
 }
 

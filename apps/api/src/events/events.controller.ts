@@ -1,0 +1,58 @@
+import { EVENT_TYPES, type EventType, ListEvents, type ListEventsInput } from '@adoption-store/domain';
+import { Controller, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { Operation } from '../http/operation.js';
+import { presentPage, sendPage } from '../http/pages.js';
+import { Cursor, Limit, SomeOf } from '../http/query-parameters.js';
+import { queryOf } from '../http/request-target.js';
+import { page } from '../http/schema.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
+import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
+
+/** The name of this list in its cursors. */
+const CURSOR = 'events';
+
+/** The query of GET /v1/events. Each parameter may occur once, except `type`. */
+export class ListEventsQuery implements Omit<ListEventsInput, 'accountId'> {
+  @Limit()
+  limit?: number;
+
+  @SomeOf('type', EVENT_TYPES, 'Only events of these types.', 'EventType')
+  types?: EventType[];
+
+  @Cursor(CURSOR)
+  after?: bigint;
+}
+
+@Controller()
+export class EventsController {
+  constructor(
+    private readonly context: ApiContext,
+    private readonly listEvents: ListEvents,
+  ) {}
+
+  @Operation('GET /v1/events', {
+    id: 'listEvents',
+    scope: 'events:read',
+    stability: 'experimental',
+    summary: 'List events',
+    description:
+      "Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and " +
+      'messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also ' +
+      'the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor ' +
+      'of events that are no longer kept is 410 `cursor_expired`.',
+    success: { 200: ['A page of events.', page('Event', ADDED_EVENT, PLACED_EVENT)] },
+    refusals: [410],
+  })
+  async list(
+    @ValidQuery(ListEventsQuery) { limit, types, after }: ListEventsQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const accountId = request.caller.account.id;
+    const { events, next } = await this.listEvents.execute({ accountId, limit, types, after });
+    const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), next);
+    return sendPage(request, reply, this.context.origin(request), shown);
+  }
+}

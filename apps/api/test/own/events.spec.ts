@@ -1,0 +1,128 @@
+import { DAY, EVENT_TYPES, later } from '@adoption-store/domain';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
+import { expectError } from '../support/expectations.js';
+import { addPet, bearer, changePet, get, nextPageOf, withdrawPet } from '../support/pets-client.js';
+import { type RawResponse, request } from '../support/raw-http.js';
+import { end, MESSAGES, messageOf, ORDERS, placeOrder, writeMessage } from '../support/store-client.js';
+
+const EVENTS = '/v1/events';
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: string;
+  readonly data: { readonly id: number | string };
+}
+
+const api = useApi({}, { eventRetention: DAY });
+
+/** The next page's path, which every page has. */
+function next(response: RawResponse): string {
+  const { pathname, search } = nextPageOf(response) ?? { pathname: 'no next page', search: '' };
+  return pathname + search;
+}
+
+function eventsOf(response: RawResponse): readonly Event[] {
+  expect(response).toMatchObject({ status: 200, headers: { 'x-stability': 'experimental' } });
+  return JSON.parse(response.body) as readonly Event[];
+}
+
+describe('GET /v1/events', () => {
+  /** Goes on behind all that has happened before the test. */
+  let from: string;
+  beforeEach(async () => {
+    let response = await get(api, `${EVENTS}?limit=100`);
+    while (eventsOf(response).length > 0) response = await get(api, next(response));
+    from = next(response);
+  });
+
+  it('shows what has happened at once, the resource byte for byte as a GET of it', async () => {
+    const petId = await addPet(api);
+    const bodies = [(await get(api, `/v1/pets/${petId}`)).body];
+    bodies.push((await changePet(api, petId, { name: '"Łuna"\u0001🐈' })).body);
+    const { id: orderId, petId: ordered } = await placeOrder(api);
+    for (const path of [`${ORDERS}/${orderId}`, `/v1/pets/${ordered}`]) bodies.push((await get(api, path)).body);
+    bodies.push((await end(api, 'complete', orderId)).body, (await get(api, `/v1/pets/${ordered}`)).body);
+    const message = messageOf(await writeMessage(api, 'Hello\n"you"'), 202);
+    await api.application.deliverMessages.execute();
+    bodies.push((await get(api, `${MESSAGES}/${message.id}`)).body);
+    await withdrawPet(api, petId);
+    const { body } = await get(api, from);
+    const events = JSON.parse(body) as readonly Event[];
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['pet.added', 'pet.changed', 'pet.added', 'order.placed', 'pet.changed', 'order.completed', 'pet.changed'],
+      ...['message.sent', 'pet.removed'],
+    ]);
+    for (const each of bodies) expect(body).toContain(`,"data":${each}}`);
+    for (const [index, { id, createdAt }] of events.entries()) {
+      expect(id).toMatch(/^evt_[0-9a-f]{32}$/);
+      expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(Object.keys(events[index] ?? {})).toEqual(['id', 'type', 'createdAt', 'data']);
+    }
+  });
+
+  it('shows an account’s orders and messages to its own keys alone, and animals to all', async () => {
+    const { key } = await api.openKey();
+    const { petId } = await placeOrder(api);
+    await writeMessage(api, 'Hello');
+    await api.application.deliverMessages.execute();
+    const shown = eventsOf(await get(api, from, key)).map(({ type, data }) => [type, data.id]);
+    expect(shown).toEqual([
+      ['pet.added', petId],
+      ['pet.changed', petId],
+    ]);
+  });
+
+  it('has a next page always, also of an empty one, and a walk has each event once', async () => {
+    const added: number[] = [];
+    let page = await get(api, from.replace('limit=100', 'limit=2'));
+    expect(eventsOf(page)).toEqual([]);
+    const walked: Event[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (let index = 0; index < 3; index += 1) added.push(await addPet(api));
+      do {
+        page = await get(api, next(page));
+        walked.push(...eventsOf(page));
+      } while (eventsOf(page).length === 2);
+    }
+    expect(walked.map(({ data }) => data.id)).toEqual(added);
+    expect(new Set(walked.map(({ id }) => id)).size).toBe(added.length);
+  });
+
+  it('narrows by type, once for each type, and keeps the filter in its link', async () => {
+    await placeOrder(api);
+    const both = await get(api, `${from}&type=pet.changed&type=order.placed`);
+    expect(eventsOf(both).map(({ type }) => type)).toEqual(['order.placed', 'pet.changed']);
+    expect(next(both)).toContain('type=pet.changed&type=order.placed&cursor=');
+    const query = EVENT_TYPES.map((type) => `type=${type}`).join('&');
+    expect(await get(api, `${EVENTS}?${query}`)).toMatchObject({ status: 200 });
+    for (const wrong of ['type=', 'type=pet', `${query}&type=pet.added`, 'types=pet.added'])
+      expect(expectError(await get(api, `${EVENTS}?${wrong}`), 400, 'invalid_parameter')).toContain('type');
+  });
+
+  it('is not sent again while nothing has happened', async () => {
+    const { headers } = await get(api, from);
+    const conditional = { ...bearer(api.key), 'If-None-Match': headers['etag'] ?? '' };
+    expect(await request(api, from, { headers: conditional })).toMatchObject({ status: 304, body: '' });
+    await addPet(api);
+    expect(await request(api, from, { headers: conditional })).toMatchObject({ status: 200 });
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=1&limit=2', 'cursor=', 'cursor=x', 'cursor=cGV0czoy'])(
+    'refuses %s',
+    async (query) => {
+      expectError(await get(api, `${EVENTS}?${query}`), 400, 'invalid_parameter');
+    },
+  );
+
+  it('answers a cursor of events that are no longer kept 410, and without one begins with the oldest kept', async () => {
+    await addPet(api);
+    api.clock.set(later(api.clock.now(), Date.now() - api.clock.now() + 2 * DAY));
+    await api.application.publishEvents.execute();
+    await api.application.purgeExpired.execute('events');
+    expect(expectError(await get(api, from), 410, 'cursor_expired')).toContain('cursor');
+    const petId = await addPet(api);
+    expect(eventsOf(await get(api, EVENTS)).map(({ data }) => data.id)).toEqual([petId]);
+  });
+});

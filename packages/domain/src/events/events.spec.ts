@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AccountId } from '../accounts/account.js';
+import type { Animal, AnimalId, CategoryId } from '../animals/animal.js';
+import { createApplication } from '../application.js';
+import { DAY, instant, MINUTE } from '../kernel/clock.js';
+import { INT64_MAX } from '../kernel/int64.js';
+import { deliveryEnded, type Message, type MessageId } from '../messages/message.js';
+import type { Order, OrderId } from '../orders/order.js';
+import { inMemoryPorts } from '../testing/index.js';
+import { EVENT_TYPES, isForAll, publishedData, receiverOf, type StoreEvent } from './event.js';
+
+const alice = 1n as AccountId;
+const noon = instant(Date.UTC(2026, 0, 1, 12));
+const animal: Animal = { id: 3n as AnimalId, name: '"Luna"', categoryId: INT64_MAX as CategoryId, status: 'sold' };
+const order: Order = {
+  ...{ id: 5n as OrderId, accountId: alice, animalId: animal.id, status: 'placed', createdAt: noon, updatedAt: noon },
+};
+const message: Message = {
+  ...{ id: 'msg_1' as MessageId, accountId: alice, text: 'Hello\n', status: 'queued', createdAt: noon },
+  ...{ traceparent: 'trace', requestId: 'request' },
+};
+
+describe('an event', () => {
+  const events: readonly StoreEvent[] = [
+    { type: 'pet.added', data: animal },
+    { type: 'order.placed', data: order },
+    deliveryEnded(message, 'failed'),
+  ];
+
+  it('is published with its resource as the API shows it, every digit of its ids, and nothing else', () => {
+    expect(events.map(publishedData)).toEqual([
+      '{"id":3,"name":"\\"Luna\\"","categoryId":9223372036854775807,"status":"sold"}',
+      `{"id":5,"petId":3,"status":"placed","createdAt":"2026-01-01T12:00:00.000Z","updatedAt":"2026-01-01T12:00:00.000Z"}`,
+      `{"id":"msg_1","message":"Hello\\n","status":"failed","createdAt":"2026-01-01T12:00:00.000Z"}`,
+    ]);
+  });
+
+  it('of an animal is for everybody, any other for its own account', () => {
+    expect(EVENT_TYPES.filter(isForAll)).toEqual(['pet.added', 'pet.changed', 'pet.removed']);
+    expect(events.map(receiverOf)).toEqual([undefined, alice, alice]);
+  });
+});
+
+describe('the feed', () => {
+  const openStore = async (count: number) => {
+    const ports = inMemoryPorts();
+    const application = createApplication(ports, { eventRetention: DAY });
+    const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    for (let index = 0; index < count; index += 1) await add();
+    const list = (input: object = {}) => application.listEvents.execute({ accountId: alice, ...input });
+    return { ...application, ...ports, add, list };
+  };
+
+  it('begins with the oldest event, of every type, twenty at a time, and goes on behind the last one', async () => {
+    const { list, add } = await openStore(21);
+    const first = await list();
+    expect([first.events.length, first.next]).toEqual([20, 20n]);
+    const second = await list({ after: first.next });
+    expect([second.events.length, second.next]).toEqual([1, 21n]);
+    await add();
+    expect(await list({ after: second.next })).toMatchObject({ events: [{ position: 22n }], next: 22n });
+  });
+
+  it('has an event as soon as its change is stored, and goes on behind events of other types', async () => {
+    const { list, publishEvents } = await openStore(3);
+    expect(await list({ types: ['pet.changed'] })).toEqual({ events: [], next: 3n });
+    expect((await list({ types: ['pet.added'], limit: 2 })).events).toHaveLength(2);
+    expect(await publishEvents.execute()).toEqual({ mayHaveMore: false });
+    expect(await publishEvents.backlog()).toEqual({ oldest: undefined });
+  });
+
+  it('publishes a thousand events at a time', async () => {
+    const { publishEvents, clock } = await openStore(1_001);
+    expect(await publishEvents.backlog()).toEqual({ oldest: clock.now() });
+    expect(await publishEvents.execute()).toEqual({ mayHaveMore: true });
+    expect(await publishEvents.execute()).toEqual({ mayHaveMore: false });
+  });
+
+  it('refuses a cursor from before the kept events, or from behind the last one, and no other', async () => {
+    const { list, add, clock, publishEvents, purgeExpired } = await openStore(2);
+    await publishEvents.execute();
+    clock.advance(MINUTE);
+    await add();
+    await publishEvents.execute();
+    clock.advance(DAY - MINUTE);
+    expect(await purgeExpired.execute('events')).toBe(2);
+    const expired = { code: 'cursor_expired', kind: 'gone', message: expect.stringContaining('cursor') };
+    for (const after of [-1n, 0n, 1n, 4n]) await expect(list({ after })).rejects.toMatchObject(expired);
+    expect(await list({ after: 2n })).toMatchObject({ events: [{ position: 3n }], next: 3n });
+    expect(await list({ after: 3n })).toEqual({ events: [], next: 3n });
+    expect(await list()).toMatchObject({ events: [{ position: 3n }] });
+  });
+
+  it.each([0, 101, 1.5])('refuses the limit %d', async (limit) => {
+    const { list } = await openStore(0);
+    await expect(list({ limit })).rejects.toMatchObject({ message: 'limit must be an integer from 1 to 100' });
+  });
+});

@@ -1,0 +1,324 @@
+import type { Account, AccountId } from '../../accounts/account.js';
+import { type Animal, type AnimalId, decideChange, decideWithdrawal, newAnimal } from '../../animals/animal.js';
+import {
+  EVENT_TYPES,
+  type EventPosition,
+  type EventType,
+  publishedData,
+  type PublishedEvent,
+  type StoreEvent,
+} from '../../events/event.js';
+import type { EventFeed } from '../../events/event-feed.js';
+import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import type { Message, MessageId } from '../../messages/message.js';
+import { decideRetry } from '../../messages/message.js';
+import { decideEnd, decideExpiry, decidePlacement, type Order } from '../../orders/order.js';
+import { checkDrawn, Draws } from './draws.js';
+import { atOnce, eventless, NOON, REFUSAL, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'accounts' | 'animalImporter' | 'animals' | 'events' | 'idempotency' | 'messages' | 'orders';
+
+/** The guarantees of every `EventFeed`, and of the ports whose changes have events. */
+export function eventFeedSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, beforeEach, afterAll, expect, random } = framework;
+  describe(`an event feed (${name})`, () => {
+    const unique = new Unique();
+    const draws = new Draws(random);
+    let opened: Opened<Needed>;
+    let ports: Opened<Needed>['ports'];
+    let feed: EventFeed;
+    let account: Account;
+    let other: Account;
+    /** The end of the feed when the test began. */
+    let start: EventPosition;
+    beforeAll(async () => {
+      opened = await open();
+      ports = opened.ports;
+      feed = ports.events;
+      [account, other] = [await ports.accounts.open(unique.account()), await ports.accounts.open(unique.account())];
+    });
+    beforeEach(async () => {
+      start = await publishAll();
+    });
+    afterAll(() => opened.close());
+
+    const list = (query: Partial<Parameters<EventFeed['list']>[0]> = {}) =>
+      feed.list({ accountId: account.id, types: EVENT_TYPES, after: start, limit: 100, ...query });
+    const publishAll = async () => {
+      while ((await feed.publish(1_000)) > 0);
+      return (await list({ limit: 1 })).end;
+    };
+    /** The published events since the test began, as the account reads them. */
+    const published = async (accountId: AccountId = account.id) => {
+      await publishAll();
+      return (await list({ accountId })).events;
+    };
+    const shown = (events: readonly PublishedEvent[]) => events.map(({ type, data }) => ({ type, data }));
+    /** Expects exactly these events since the test began. */
+    const expectEvents = async (...events: readonly StoreEvent[]) => {
+      const expected = events.map((event) => ({ type: event.type, data: publishedData(event) }));
+      expect(shown(await published())).toEqual(expected);
+    };
+
+    const add = (animal = 'Luna', transaction?: Transaction) =>
+      ports.animals.add(newAnimal({ name: animal, categoryId: 1n }), transaction);
+    const added = (data: Animal): StoreEvent => ({ type: 'pet.added', data });
+    const changed = (data: Animal, change: Partial<Animal>): StoreEvent => ({
+      type: 'pet.changed',
+      data: { ...data, ...change },
+    });
+    const place = (animalId: AnimalId, by = account, transaction?: Transaction) => {
+      const placement = { accountId: by.id, animalId, limit: Infinity };
+      return ports.orders.place(placement, (state) => decidePlacement(state, placement, NOON), transaction);
+    };
+    const queue = (by = account): Promise<Message> =>
+      ports.messages.add({ id: unique.name() as MessageId, accountId: by.id, text: 'Hello\n"you"', createdAt: NOON });
+    const twice = async (work: () => Promise<unknown>) => {
+      await work();
+      await work();
+    };
+    const claim = async ({ id }: Message) => {
+      const claimed = await ports.messages.claim({ limit: 1_000, lease: HOUR });
+      const own = claimed.find((each) => each.id === id);
+      if (own === undefined) throw new Error('the message was not due');
+      return own;
+    };
+
+    describe('has', () => {
+      it('the addition of each animal, however many are added at once', async () => {
+        const animals = await atOnce(40, (index) => add(`racer ${index}`));
+        const events = await published();
+        expect(new Set(shown(events).map(({ data }) => data))).toEqual(
+          new Set(animals.map((animal) => publishedData(added(animal)))),
+        );
+        expect(events).toHaveLength(40);
+      });
+
+      it('the animal exactly as it is stored, whatever its name and category', async () => {
+        const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
+        const draw = () => ({ name: named(draws.text(50)), categoryId: draws.int64() });
+        await checkDrawn(10, draw, async (drawn) => {
+          start = await publishAll();
+          await expectEvents(added(await ports.animals.add(newAnimal(drawn))));
+        });
+      });
+
+      it('the change and the withdrawal of an animal, and nothing of a change that changes nothing or is refused', async () => {
+        const luna = await add();
+        const edit = { id: luna.id, change: { name: 'Milo' } };
+        await twice(() => ports.animals.change(luna.id, (state) => decideChange(state, edit)));
+        await ports.animals.change(luna.id, ({ animal = luna }) => eventless(animal));
+        const refuse = (): never => {
+          throw REFUSAL;
+        };
+        await expect(ports.animals.change(luna.id, refuse)).rejects.toBe(REFUSAL);
+        await expect(ports.animals.withdraw(luna.id, NOON, refuse)).rejects.toBe(REFUSAL);
+        await ports.animals.withdraw(luna.id, NOON, (state) => decideWithdrawal(state, edit));
+        const milo = { ...luna, name: 'Milo' };
+        await expectEvents(added(luna), changed(milo, {}), { type: 'pet.removed', data: milo });
+      });
+
+      it('each animal of an import, and nothing of one that isn’t stored', async () => {
+        const luna = await add();
+        const rows = [luna.id + 7n, undefined, undefined].map((id, index) => ({
+          line: index + 1,
+          id: id as AnimalId | undefined,
+          animal: newAnimal({ name: `imported ${index}`, categoryId: 1n }),
+        }));
+        const importAll = (isWanted: boolean) =>
+          ports.animalImporter.importAll(
+            (async function* () {
+              yield rows;
+            })(),
+            () => isWanted,
+          );
+        await importAll(false);
+        await importAll(true);
+        expect((await importAll(true)).refused.count).toBe(1);
+        const stored = await ports.animals.list({ after: luna.id, limit: 10 });
+        expect(stored).toHaveLength(3);
+        await expectEvents(...[luna, ...stored].map(added));
+      });
+
+      it('the placement and the end of an order, with what becomes of its animal, for its account alone', async () => {
+        const luna = await add();
+        const orders: Order[] = [];
+        const decided = [
+          (order: Order) => {
+            const end = { accountId: account.id, id: order.id, outcome: 'cancelled' as const };
+            return ports.orders.change(order.id, (state) => decideEnd(state, end, later(NOON, MINUTE)));
+          },
+          async () => {
+            const expiry = { placedUntil: NOON, limit: 100 };
+            return (await ports.orders.expire(expiry, (state) => decideExpiry(state, 0, NOON)))[0];
+          },
+          (order: Order) => {
+            const end = { accountId: account.id, id: order.id, outcome: 'completed' as const };
+            return ports.orders.change(order.id, (state) => decideEnd(state, end, NOON));
+          },
+        ];
+        for (const end of decided) {
+          const order = await place(luna.id);
+          const ended = await end(order);
+          if (ended !== undefined) orders.push(order, ended);
+        }
+        await expect(place(luna.id)).rejects.toMatchObject({ code: 'pet_not_available' });
+        const animals = (['pending', 'available', 'pending', 'available', 'pending', 'sold'] as const).map((status) =>
+          changed(luna, { status }),
+        );
+        expect(orders.map(({ status }) => status)).toEqual([
+          ...['placed', 'cancelled', 'placed', 'expired', 'placed', 'completed'],
+        ]);
+        const ofOrders = orders.map((data): StoreEvent => ({ type: `order.${data.status}`, data }));
+        await expectEvents(
+          added(luna),
+          ...ofOrders.flatMap((event, index) => [event, ...animals.slice(index, index + 1)]),
+        );
+        const forOther = shown(await published(other.id)).map(({ type }) => type);
+        expect(forOther).toEqual(['pet.added', ...animals.map(({ type }) => type)]);
+      });
+
+      it('the delivery of a message once, and each failure, for its account alone', async () => {
+        const [sent, failing] = [await queue(), await queue()];
+        await twice(() => ports.messages.markSent(sent.id));
+        const first = await claim(failing);
+        await twice(() => ports.messages.markFailed(first));
+        await ports.messages.retry(failing.id, (state) => decideRetry(state, failing));
+        await ports.messages.markFailed(first);
+        await ports.messages.markFailed(await claim(failing));
+        await ports.messages.markSent(failing.id);
+        const failed: StoreEvent = { type: 'message.failed', data: { ...failing, status: 'failed' } };
+        await expectEvents({ type: 'message.sent', data: { ...sent, status: 'sent' } }, failed, failed, {
+          type: 'message.sent',
+          data: { ...failing, status: 'sent' },
+        });
+        expect(await published(other.id)).toEqual([]);
+      });
+
+      it('what the transaction has done once it is stored, and nothing if it failed', async () => {
+        const [luna, milo] = [await add(), await add('Milo')];
+        const request = { accountId: account.id, fingerprint: 'asked', now: NOON, expiredUntil: later(NOON, -DAY) };
+        const failing = ports.idempotency.once({ ...request, key: unique.name() }, async (transaction) => {
+          await add('Nala', transaction);
+          await place(luna.id, account, transaction);
+          throw new Error('the work failed');
+        });
+        await expect(failing).rejects.toThrow('the work failed');
+        const orders: Order[] = [];
+        await ports.idempotency.once({ ...request, key: unique.name() }, async (transaction) => {
+          orders.push(await place(milo.id, account, transaction));
+          return 'done';
+        });
+        const placed = orders.map((data): StoreEvent => ({ type: 'order.placed', data }));
+        await expectEvents(...[luna, milo].map(added), ...placed, changed(milo, { status: 'pending' }));
+      });
+    });
+
+    it('gives stored events positions one after another, the longest stored first and no more than asked for', async () => {
+      const animals = [await add('first'), await add('second'), await add('third')];
+      expect(await list()).toEqual({ events: [], end: start, purged: 0n, hasUnpublished: true });
+      expect(await feed.publish(2)).toBe(2);
+      expect(await list()).toMatchObject({ end: start + 2n, hasUnpublished: true });
+      expect(await feed.publish(2)).toBe(1);
+      expect(await feed.publish(2)).toBe(0);
+      const { events, end, hasUnpublished } = await list();
+      expect([end, hasUnpublished]).toEqual([start + 3n, false]);
+      expect(events.map(({ position }) => position)).toEqual([start + 1n, start + 2n, start + 3n]);
+      expect(shown(events).map(({ data }) => data)).toEqual(animals.map((animal) => publishedData(added(animal))));
+      for (const { id } of events) expect(/^evt_[0-9a-f]{32}$/.test(id)).toBe(true);
+      expect(new Set(events.map(({ id }) => id)).size).toBe(3);
+    });
+
+    it('lists by type and behind a position, ascending and no more than asked for', async () => {
+      for (const order of [await place((await add()).id), await place((await add()).id, other)])
+        await ports.messages.markSent((await queue(order.accountId === account.id ? account : other)).id);
+      const all = await published();
+      expect(all.map(({ type }) => type)).toEqual([
+        ...['pet.added', 'order.placed', 'pet.changed', 'pet.added', 'pet.changed', 'message.sent'],
+      ]);
+      const filters: readonly (readonly EventType[])[] = [
+        ['pet.changed'],
+        ['message.sent', 'order.placed', 'message.sent'],
+        ['order.expired'],
+        EVENT_TYPES,
+      ];
+      for (const types of filters)
+        for (const after of [start, ...all.map(({ position }) => position)])
+          for (const limit of [1, 2, 100]) {
+            const matching = all.filter(({ type, position }) => types.includes(type) && position > after);
+            expect((await list({ types, after, limit })).events).toEqual(matching.slice(0, limit));
+          }
+    });
+
+    it('knows since when the oldest event waits that isn’t published', async () => {
+      expect(await feed.oldestUnpublished()).toBeUndefined();
+      await add();
+      const since = await feed.oldestUnpublished();
+      await add();
+      expect(await feed.oldestUnpublished()).toBe(since);
+      const [first] = await published();
+      expect(first?.createdAt).toBe(since);
+      expect(await feed.oldestUnpublished()).toBeUndefined();
+    });
+
+    it('shows each event once to each of several readers, whoever writes and publishes meanwhile', async () => {
+      const WRITERS = 8;
+      let writing = WRITERS;
+      const ids: bigint[] = [];
+      const write = async () => {
+        for (let turn = 0; turn < 10; turn += 1) {
+          const key = unique.name();
+          const request = { key, fingerprint: key, now: NOON, expiredUntil: later(NOON, -DAY) };
+          await ports.idempotency.once({ accountId: account.id, ...request }, async (transaction) => {
+            const { id } = await add('Luna', transaction);
+            ids.push(id, (await add('Milo', transaction)).id);
+            return 'done';
+          });
+        }
+        writing -= 1;
+      };
+      const read = async () => {
+        const seen: PublishedEvent[] = [];
+        let after = start;
+        let isLast = false;
+        while (!isLast) {
+          // Read before the page, which then has everything.
+          isLast = writing === 0 && (await feed.publish(1_000)) === 0 && !(await list()).hasUnpublished;
+          await feed.publish(7);
+          const { events, end } = await list({ after, limit: 5 });
+          seen.push(...events);
+          after = events.length === 5 ? (events.at(-1)?.position ?? after) : end;
+          if (events.length > 0) isLast = false;
+        }
+        return seen;
+      };
+      const reading = atOnce(3, read);
+      await atOnce(WRITERS, write);
+      const expected = ids.sort((one, another) => (one < another ? -1 : 1)).map((id) => `{"id":${id},`);
+      for (const seen of await reading) {
+        const begins = seen.map(({ data }) => data.slice(0, data.indexOf(',') + 1));
+        expect(begins.sort((one, another) => one.length - another.length || (one < another ? -1 : 1))).toEqual(
+          expected,
+        );
+      }
+    });
+
+    it('deletes the oldest up to an instant, and says up to where', async () => {
+      await add();
+      const [first] = await published();
+      const at = first?.createdAt ?? NOON;
+      expect(await feed.purge(instant(0))).toBe(0);
+      expect(await feed.purge(later(at, -DAY))).toBe(0);
+      const end = await publishAll();
+      expect(await feed.purge(later(at, DAY))).toBe(Number(end));
+      expect(await list({ after: undefined })).toEqual({ events: [], end, purged: end, hasUnpublished: false });
+      const luna = await add();
+      await publishAll();
+      expect(shown((await list({ after: undefined })).events)).toEqual([
+        { type: 'pet.added', data: publishedData(added(luna)) },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import {
+  type AccountId,
+  DAY,
+  EVENT_TYPES,
+  type EventPosition,
+  instant,
+  later,
+  newAnimal,
+} from '@adoption-store/domain';
+import { eventFeedSuite } from '@adoption-store/domain/testing';
+import { ask } from '@adoption-store/test-support';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
+import { inTransaction } from '../src/database/transactions.js';
+import { PostgresEventFeed } from '../src/events/postgres-event-feed.js';
+import { type Database, openDatabase, openPostgres } from './databases.js';
+import { framework } from './framework.js';
+
+eventFeedSuite(framework, 'PostgreSQL', openPostgres);
+
+describe('an event feed (PostgreSQL)', () => {
+  let database: Database;
+  let feed: PostgresEventFeed;
+  let animals: TypeOrmAnimalRepository;
+  beforeAll(async () => {
+    database = await openDatabase();
+    feed = new PostgresEventFeed(database.dataSource);
+    animals = new TypeOrmAnimalRepository(database.dataSource);
+  });
+  beforeEach(() => feed.publish(1_000));
+  afterAll(() => database.close());
+
+  const add = (name: string, transaction?: Parameters<TypeOrmAnimalRepository['add']>[1]) =>
+    animals.add(newAnimal({ name, categoryId: 1n }), transaction);
+  const list = (after?: EventPosition) =>
+    feed.list({ accountId: 1n as AccountId, types: EVENT_TYPES, after, limit: 100 });
+  const namesBehind = async (after: EventPosition) =>
+    (await list(after)).events.map(({ data }) => (JSON.parse(data) as { name: string }).name);
+
+  it('shows a reader that is already further on the event of a transaction that began earlier', async () => {
+    const start = (await list()).end;
+    const passed = await inTransaction(database.dataSource, async (_manager, transaction) => {
+      await add('early', transaction);
+      await add('late');
+      await feed.publish(1_000);
+      expect(await namesBehind(start)).toEqual(['late']);
+      return (await list()).end;
+    });
+    await feed.publish(1_000);
+    expect(await namesBehind(passed)).toEqual(['early']);
+  });
+
+  it('publishes nothing while somebody else does, and doesn’t wait', async () => {
+    const start = (await list()).end;
+    await add('Luna');
+    await database.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT FROM event_feed FOR UPDATE');
+      expect(await feed.publish(1_000)).toBe(0);
+      expect(await list(start)).toMatchObject({ events: [], end: start, hasUnpublished: true });
+    });
+    expect(await feed.publish(1_000)).toBe(1);
+  });
+
+  it('purges in portions, and keeps an old event that was published behind a younger one, so that none is missing', async () => {
+    await ask(
+      database.url,
+      `
+      TRUNCATE events; UPDATE event_feed SET last_position = 3000, purged_position = 0;
+      INSERT INTO events (position, id, account_id, type, created_at, data)
+      SELECT n, gen_random_uuid(), 0, 'pet.added', CASE n WHEN 2500 THEN now() ELSE now() - interval '2 days' END, '{}'
+      FROM generate_series(1, 3000) AS n`,
+    );
+    const dayAgo = later(instant(Date.now()), -DAY);
+    expect(await feed.purge(dayAgo)).toBe(2_499);
+    expect(await list()).toMatchObject({
+      purged: 2_499n,
+      end: 3_000n,
+      events: { length: 100, 0: { position: 2_500n } },
+    });
+    expect(await feed.purge(dayAgo)).toBe(0);
+    expect(await feed.purge(later(instant(Date.now()), DAY))).toBe(501);
+    expect(await list()).toMatchObject({ purged: 3_000n, end: 3_000n, events: [] });
+  });
+});
