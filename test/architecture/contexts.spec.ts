@@ -5,7 +5,7 @@ import { temporaryFolder } from '@adoption-store/test-support';
 
 /** A context has the same folder wherever it appears. */
 const CONTEXTS = [
-  ...['animals', 'categories', 'orders', 'messages', 'events', 'accounts'],
+  ...['animals', 'categories', 'orders', 'messages', 'events', 'webhooks', 'accounts'],
   ...['limits', 'sessions', 'idempotency', 'deliveries'],
 ];
 
