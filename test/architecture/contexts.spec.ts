@@ -5,8 +5,8 @@ import { temporaryFolder } from '@adoption-store/test-support';
 
 /** A context has the same folder wherever it appears. */
 const CONTEXTS = [
-  ...['animals', 'categories', 'orders', 'messages', 'events', 'webhooks', 'accounts'],
-  ...['limits', 'sessions', 'idempotency', 'deliveries'],
+  ...['animals', 'categories', 'orders', 'messages', 'events', 'accounts'],
+  ...['limits', 'sessions', 'idempotency', 'deliveries', 'webhooks'],
 ];
 
 /** What a workspace has besides: folders of its technology, which know no context or every one. */

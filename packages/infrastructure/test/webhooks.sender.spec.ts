@@ -237,7 +237,7 @@ describe('an attempt', () => {
     ['has huge headers', LONG, /Headers Overflow/, raw(`${OK}a: ${'b'.repeat(20_000)}`)],
     ['has endless headers', LONG, /Headers Overflow/, raw(OK, `a: ${'b'.repeat(1_000)}\r\n`)],
     ['speaks another protocol', LONG, /HTTP/, raw('220 mail.example ESMTP\r\n')],
-    ['hangs up', LONG, /closed/, (to) => to.destroy()],
+    ['hangs up', LONG, /ECONNRESET|closed/, (to) => to.destroy()],
     ['resets the connection', LONG, /ECONNRESET|closed/, (to) => to.socket?.resetAndDestroy()],
   ])('fails if the receiver %s', async (_, timeout, reason, behave) => {
     answer = behave;
