@@ -16,14 +16,14 @@ import {
   requireScope,
   RotateWebhookSecret,
   SECRET_OVERLAP,
-  type WebhookStatus,
+  type WebhookCommand,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
 import { List } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import type { ShownWebhook } from '../http/views.js';
+import type { ShownWebhook, Views } from '../http/views.js';
 
 /** An account without this scope can only look, as it can do nothing else with its keys. */
 const TO_CHANGE = 'webhooks:write';
@@ -67,16 +67,14 @@ export class WebhooksController {
   @Post()
   async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    if (!(await this.isSentFirst(account, form))) return redirect('/webhooks', 'form-sent-before');
+    const accountId = account.id;
+    if (!(await this.isFirst(form, { accountId, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
     const { checked, values } = form;
+    const description = values.description.trim() || undefined;
+    // No list if every box is checked: types that are added later are sent too.
+    const types = checked.length === EVENT_TYPES.length ? undefined : checked;
     try {
-      const created = await this.createWebhook.execute({
-        accountId: account.id,
-        url: values.url.trim(),
-        // No list if every box is checked: types that are added later are sent too.
-        types: checked.length === EVENT_TYPES.length ? undefined : checked,
-        description: values.description.trim() || undefined,
-      });
+      const created = await this.createWebhook.execute({ accountId, url: values.url.trim(), types, description });
       return page('new-secret', created);
     } catch (error) {
       return this.showAll(account, { form: form.refused(error) });
@@ -89,14 +87,14 @@ export class WebhooksController {
     const webhook = await this.getWebhook.execute(own);
     const list = new List(`/webhooks/${id}`, query, {});
     const { items: deliveries, ...around } = await this.listDeliveries.execute({ ...own, ...list.place(deliveryId) });
-    return this.showPage(account, [{ webhook, deliveries, hasMore: false }], { paging: list.paging(around) });
+    const shown = [{ webhook, deliveries, hasMore: false }];
+    return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), paging: list.paging(around) });
   }
 
   @Post(':id/ping')
   async ping(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
     try {
-      await this.pingWebhook.execute({ accountId: account.id, id });
+      await this.pingWebhook.execute(toChange(account, id));
     } catch (error) {
       return this.showAll(account, { action: form.refused(error) });
     }
@@ -105,60 +103,61 @@ export class WebhooksController {
 
   @Post(':id/rotate')
   async rotate(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
-    const webhook = await this.getWebhook.execute({ accountId: account.id, id });
-    if (!(await this.isSentFirst(account, form, webhook.id))) return redirect(`/webhooks/${id}`, 'form-sent-before');
-    const rotated = await this.rotateSecret.execute({ accountId: account.id, id });
+    const own = toChange(account, id);
+    await this.getWebhook.execute(own);
+    if (!(await this.isFirst(form, own))) return redirect(`/webhooks/${id}`, 'form-sent-before');
+    const rotated = await this.rotateSecret.execute(own);
     return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
   }
 
   @Post(':id/enable')
   async enable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    return this.setStatus(account, id, 'enabled');
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'enabled' } });
+    return redirect(`/webhooks/${id}`, 'webhook-enabled');
   }
 
   @Post(':id/disable')
   async disable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    return this.setStatus(account, id, 'disabled');
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'disabled' } });
+    return redirect(`/webhooks/${id}`, 'webhook-disabled');
   }
 
   @Post(':id/delete')
   async delete(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
-    await this.deleteWebhook.execute({ accountId: account.id, id });
+    await this.deleteWebhook.execute(toChange(account, id));
     return redirect('/webhooks', 'webhook-deleted');
   }
 
-  private async setStatus(account: Account, id: string, status: WebhookStatus): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
-    await this.changeWebhook.execute({ accountId: account.id, id, change: { status } });
-    return redirect(`/webhooks/${id}`, `webhook-${status}`);
-  }
-
-  private async showAll(account: Account, forms: { readonly form?: NewWebhookForm; readonly action?: ActionForm }) {
-    const accountId = account.id;
+  private async showAll(account: Account, forms: Pick<Views['webhooks'], 'form' | 'action'>): Promise<Answer> {
     const shown: ShownWebhook[] = [];
-    for (const webhook of await this.listWebhooks.execute({ accountId })) {
-      const wanted = { accountId, id: webhook.id, limit: LAST_DELIVERIES };
+    for (const webhook of await this.listWebhooks.execute({ accountId: account.id })) {
+      const wanted = { accountId: account.id, id: webhook.id, limit: LAST_DELIVERIES };
       const { items: deliveries, next } = await this.listDeliveries.execute(wanted);
       shown.push({ webhook, deliveries, hasMore: next !== undefined });
     }
-    return this.showPage(account, shown, { form: new NewWebhookForm(), ...forms });
-  }
-
-  private showPage(account: Account, shown: readonly ShownWebhook[], parts: object): Answer {
-    return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), ...parts });
+    return page('webhooks', {
+      shown,
+      mayChange: hasScope({ account }, TO_CHANGE),
+      form: new NewWebhookForm(),
+      ...forms,
+    });
   }
 
   /**
-   * Whether the form wasn't sent before. A reload or a second click must not make another webhook, or replace a secret that
-   * was just shown. All forms of a page have the same token, so the webhook is part of the mark. The mark is stored first:
-   * a transaction must not wait for the servers that are asked about the URL.
+   * A reload or a second click must not make another webhook, or replace a secret that was just shown. All forms of a page
+   * have the same token, so the webhook is part of the mark. The mark is stored first: a transaction must not wait for the
+   * servers that are asked about the URL.
    */
-  private async isSentFirst({ id: accountId }: Account, { token }: Form, webhook = 'new'): Promise<boolean> {
-    const form = { accountId, key: `form ${token} ${webhook}`, fingerprint: 'form' };
+  private async isFirst({ token }: Form, { accountId, id }: WebhookCommand): Promise<boolean> {
+    const form = { accountId, key: `form ${token} ${id}`, fingerprint: 'form' };
     return !(await this.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
   }
+}
+
+/** The webhook, if the account may change it. @throws InsufficientScope */
+function toChange(account: Account, id: string): WebhookCommand {
+  requireScope({ account }, TO_CHANGE);
+  return { accountId: account.id, id };
 }
 
 /** The ids of deliveries are `dlv_` and a number. */
