@@ -21,6 +21,7 @@ import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { SignInController } from './sessions/sign-in.controller.js';
 import { SignInNeededFilter } from './sessions/sign-in-needed.filter.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 import { OWN_USE_CASES, type PortalApplication } from './use-cases.js';
 
 const CONTROLLERS = [
@@ -33,6 +34,7 @@ const CONTROLLERS = [
   CategoriesController,
   OrdersController,
   MessagesController,
+  WebhooksController,
 ];
 
 /** What the portal serves. No other use case is constructed. */

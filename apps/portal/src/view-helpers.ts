@@ -1,14 +1,18 @@
 import {
   DAY,
   endOf,
+  EVENT_TYPES,
   HOUR,
   type Instant,
   isProven,
   keyState,
+  MAX_DESCRIPTION_LENGTH,
   MAX_PASSWORD_LENGTH,
+  MAX_URL_LENGTH,
   MIN_PASSWORD_LENGTH,
   MINUTE,
   MOST_ACTIVE_KEYS,
+  MOST_WEBHOOKS,
   type Outcomes,
   PET_STATUSES,
   type Plan,
@@ -23,6 +27,7 @@ import {
 import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
 import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
+import { EVENT_MEANINGS } from './webhooks/event-meanings.js';
 
 const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 const DATE = utc({ dateStyle: 'medium' });
@@ -45,6 +50,13 @@ export const viewHelpers = {
   meanings: SCOPE_MEANINGS,
   password: { least: MIN_PASSWORD_LENGTH, most: MAX_PASSWORD_LENGTH },
   mostActiveKeys: MOST_ACTIVE_KEYS,
+  webhooks: {
+    most: MOST_WEBHOOKS,
+    longestUrl: MAX_URL_LENGTH,
+    longestDescription: MAX_DESCRIPTION_LENGTH,
+    types: EVENT_TYPES,
+    meanings: EVENT_MEANINGS,
+  },
   quickStarts: readQuickStarts(),
   deprecations: DEPRECATIONS,
   recentDays: RECENT_USE / DAY,

@@ -474,6 +474,10 @@ describe('every form', () => {
     ...Object.fromEntries(
       ['rotate', 'revoke', 'name', 'disable', 'enable'].map((a) => [`/keys/:id/${a}`, thirtyByAccount]),
     ),
+    '/webhooks': thirtyByAccount,
+    ...Object.fromEntries(
+      ['ping', 'rotate', 'disable', 'enable', 'delete'].map((a) => [`/webhooks/:id/${a}`, thirtyByAccount]),
+    ),
     '/catalogue': thirtyByAccount,
     '/categories': thirtyByAccount,
     ...Object.fromEntries(['name', 'remove'].map((a) => [`/categories/:id/${a}`, thirtyByAccount])),

@@ -84,6 +84,7 @@ export {
   MAX_URL_LENGTH,
   MOST_WEBHOOKS,
   newWebhookId,
+  SECRET_OVERLAP,
   type StoredWebhook,
   tooManyWebhooks,
   type Webhook,

@@ -31,7 +31,7 @@ import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
 import { SignedIn } from '../http/decorators.js';
-import { type Form, formOf, wholeNumber } from '../http/forms.js';
+import { checkedIn, type Form, formOf, wholeNumber } from '../http/forms.js';
 import { Id, List, oneOf } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
@@ -53,14 +53,11 @@ const LISTS: Readonly<Record<string, readonly KeyState[]>> = {
 const LABELS = { name: 'Name (optional)', expiresIn: 'Expires in days (optional)', scopes: 'What the key may do' };
 
 class NewKeyForm extends formOf(LABELS) {
-  /** In the domain's order. */
   readonly checked: readonly Scope[];
 
-  constructor(body: { readonly scopes?: unknown } | undefined) {
+  constructor(body: unknown) {
     super(body);
-    // A single box is sent as a text, several as a list.
-    const sent: readonly unknown[] = [body?.scopes].flat();
-    this.checked = SCOPES.filter((scope) => sent.includes(scope));
+    this.checked = checkedIn(body, 'scopes', SCOPES);
   }
 }
 

@@ -82,6 +82,17 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
   return Object.fromEntries(texts) as Record<Name, string>;
 }
 
+/** The choices whose boxes are checked, in the order of `choices`. */
+export function checkedIn<Choice extends string>(
+  body: unknown,
+  name: string,
+  choices: readonly Choice[],
+): readonly Choice[] {
+  // A single box is sent as a text, several as a list.
+  const sent: readonly unknown[] = [new Map(Object.entries(body ?? {})).get(name)].flat();
+  return choices.filter((choice) => sent.includes(choice));
+}
+
 /** The token in the submitted form. */
 export function formToken(body: unknown): string {
   return fields(body, '_csrf')._csrf;

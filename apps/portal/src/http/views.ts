@@ -14,6 +14,9 @@ import type {
   ShownKey,
   ShownKeys,
   ShownRefusal,
+  Webhook,
+  WebhookDelivery,
+  WebhookWithSecret,
 } from '@adoption-store/domain';
 import type { DeprecatedUse } from '@adoption-store/web';
 import type { Form } from './forms.js';
@@ -69,6 +72,14 @@ interface ListView {
 /** The page of one form. */
 interface FormPage {
   readonly form: Form;
+}
+
+/** A webhook with its newest deliveries. */
+export interface ShownWebhook {
+  readonly webhook: Webhook;
+  readonly deliveries: readonly WebhookDelivery[];
+  /** Whether its own page has more of them. */
+  readonly hasMore: boolean;
 }
 
 /**
@@ -152,6 +163,20 @@ export interface Views {
   readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
   /** `/messages/{id}` */
   readonly message: { readonly message: Message };
+  /** All webhooks, with the form that makes one; `/webhooks/{id}`: one, with `paging` through its deliveries. */
+  readonly webhooks: {
+    readonly shown: readonly ShownWebhook[];
+    readonly form?: Form;
+    /** A refused form that has only a button. */
+    readonly action?: Form;
+    readonly paging?: Paging;
+    readonly mayChange: boolean;
+  };
+  /** The answer to POST /webhooks and POST /webhooks/{id}/rotate. It is the only page that shows a secret. */
+  readonly 'new-secret': WebhookWithSecret & {
+    /** When the former secret stops signing. */
+    readonly formerUntil?: Instant;
+  };
   readonly error: {
     readonly status: number;
     readonly title: string;

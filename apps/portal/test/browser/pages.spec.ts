@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { DAY, HOUR, instant, later } from '@adoption-store/domain';
+import { DAY, EVENT_TYPES, HOUR, instant, later } from '@adoption-store/domain';
 import { bringAxe, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
@@ -33,7 +33,7 @@ suite('Each page of the portal, in a browser,', () => {
   let member: Page;
   let person: Person;
   const category = newCategoryId();
-  const made = { website: { id: '', text: '' }, message: '', refused: '' };
+  const made = { website: { id: '', text: '' }, message: '', refused: '', webhook: '' };
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -81,6 +81,13 @@ suite('Each page of the portal, in a browser,', () => {
     await make('/v1/store/orders', `{"petId": ${await addAnimal('חתול', category)}}`, key);
     for (const message of ['When may we visit Luna?', 'مرحبا'])
       made.message = await make('/v1/messages', { message }, key);
+    const url = 'https://shop.example.com/events/with/a/path/that/is/longer/than/a/phone/is/wide';
+    for (const types of [EVENT_TYPES, ['pet.changed', 'order.completed']]) {
+      await person.get('/webhooks');
+      await person.post('/webhooks', { url, description: 'קופה', types });
+    }
+    [, made.webhook = ''] = /id="(whk_\w+)"/.exec((await person.get('/webhooks')).text) ?? [];
+    for (let ping = 0; ping < 6; ping += 1) await person.post(`/webhooks/${made.webhook}/ping`);
     for (const path of ['/v1/pets/1', '/v1/pets', '/v1/pets?limit=0', '/v1/nowhere']) await call(path, key);
     made.refused = (await call('/v1/pets', list)).headers.get('x-request-id') ?? '';
     await until(async () => (await person.get('/refusals')).text.includes(made.refused));
@@ -123,6 +130,7 @@ suite('Each page of the portal, in a browser,', () => {
     '/account',
     '/keys',
     '/keys?state=lost',
+    '/webhooks',
     '/usage',
     '/refusals',
     '/refusals?request=unknown',
@@ -149,6 +157,7 @@ suite('Each page of the portal, in a browser,', () => {
     ['/usage of one key', () => `/usage?key=${made.website.id}`],
     ['/refusals of one request', () => `/refusals?request=${made.refused}`],
     ['/messages/…', () => `/messages/${made.message}`],
+    ['/webhooks/…', () => `/webhooks/${made.webhook}`],
     ...['', '/rotate', '/revoke'].map((page) => [`/keys/…${page}`, () => `/keys/${made.website.id}${page}`] as const),
   ] as const)('is accessible: %s', async (_what, path) => {
     await open(member, path());
@@ -176,16 +185,29 @@ suite('Each page of the portal, in a browser,', () => {
     await look(page);
   });
 
-  it('shows a problem of the scopes beside the boxes, and leads to the first', async () => {
+  it.each([
+    ['/keys', 'What the key may do', 'Generate a key', 'pets:read'],
+    ['/webhooks', 'What is sent', 'Add a webhook', 'pet.added'],
+  ])('shows a problem of the boxes beside them, and leads to the first: %s', async (path, group, button, first) => {
     const page = member;
-    await open(page, '/keys');
+    await open(page, path);
     await page.setViewportSize({ width: 1280, height: 900 });
-    for (const box of await page.getByRole('group', { name: 'What the key may do' }).getByRole('checkbox').all())
-      await box.uncheck();
-    await page.getByRole('button', { name: 'Generate a key' }).click();
-    await page.getByRole('alert').getByRole('link', { name: 'What the key may do: Must be at least one.' }).click();
-    expect(await page.evaluate('document.activeElement.value')).toBe('pets:read');
+    for (const box of await page.getByRole('group', { name: group }).getByRole('checkbox').all()) await box.uncheck();
+    await page.getByRole('button', { name: button }).click();
+    await page
+      .getByRole('alert')
+      .getByRole('link', { name: `${group}: Must be` })
+      .click();
+    expect(await page.evaluate('document.activeElement.value')).toBe(first);
     await look(page);
+  });
+
+  it('shows a new secret', async () => {
+    await open(member, '/webhooks');
+    await member.getByLabel('URL').fill('https://example.com/events');
+    await member.getByRole('button', { name: 'Add a webhook' }).click();
+    await member.getByRole('button', { name: 'Copy the secret' }).waitFor();
+    await look(member);
   });
 
   it('tells the reader’s own time beside the time in UTC', async () => {

@@ -28,12 +28,14 @@ export default async function globalSetup(...run: Parameters<typeof openPostgres
   const { ports, isReady, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 10 });
   const { createApplication, INT64_MAX, plan } = domain;
   const { clock } = ports;
-  const { accountMailPages, InMemoryAccountMailSender, PredictablePasswordHasher } = testing;
+  const { accountMailPages, InMemoryAccountMailSender, InMemoryWebhookSender, PredictablePasswordHasher } = testing;
   const application = createApplication(
     {
       ...ports,
       // No worker sends them.
       accountMailSender: new InMemoryAccountMailSender(),
+      // It resolves no names.
+      webhookSender: new InMemoryWebhookSender(),
       // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
       passwordHasher: new PredictablePasswordHasher(),
     },

@@ -9,6 +9,7 @@ import {
 import {
   accountMailPages,
   InMemoryAccountMailSender,
+  InMemoryWebhookSender,
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
@@ -23,6 +24,8 @@ export interface TestPortal extends Browsers {
   readonly application: Application;
   readonly clock: ManualClock;
   readonly mailer: InMemoryAccountMailSender;
+  /** Calls no URL. */
+  readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
   /** Every route. */
   readonly routes: readonly { readonly method: string; readonly url: string }[];
@@ -52,12 +55,14 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
   const gate = await DatabaseGate.open(database.url);
   const { ports, isReady, close } = await openInfrastructure({ databaseUrl: gate.url, poolSize: 5 });
   const mailer = new InMemoryAccountMailSender();
+  const webhookSender = new InMemoryWebhookSender();
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const application: Application = createApplication(
     {
       ...ports,
       clock,
       accountMailSender: mailer,
+      webhookSender,
       // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
       passwordHasher: new PredictablePasswordHasher(),
       accountMails: deliveredAtOnce(ports.accountMails, () => application),
@@ -83,6 +88,7 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
     application,
     clock,
     mailer,
+    webhookSender,
     databaseUrl: database.url,
     routes,
     loseDatabase() {

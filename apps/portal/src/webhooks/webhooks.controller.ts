@@ -1,0 +1,166 @@
+import {
+  type Account,
+  AnswerOnce,
+  ChangeWebhook,
+  CreateWebhook,
+  DeleteWebhook,
+  type DeliveryId,
+  EVENT_TYPES,
+  type EventType,
+  GetWebhook,
+  hasScope,
+  later,
+  ListDeliveries,
+  ListWebhooks,
+  PingWebhook,
+  requireScope,
+  RotateWebhookSecret,
+  SECRET_OVERLAP,
+  type WebhookCommand,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { SignedIn } from '../http/decorators.js';
+import { checkedIn, type Form, formOf } from '../http/forms.js';
+import { List } from '../http/lists.js';
+import { type Answer, page, redirect } from '../http/pages.js';
+import type { ShownWebhook, Views } from '../http/views.js';
+
+/** An account without this scope can only look, as it can do nothing else with its keys. */
+const TO_CHANGE = 'webhooks:write';
+
+/** The deliveries of each webhook in the list. The page of one webhook has all of them. */
+const LAST_DELIVERIES = 5;
+
+const LABELS = { url: 'URL', description: 'Description (optional)', types: 'What is sent' };
+
+class NewWebhookForm extends formOf(LABELS) {
+  readonly checked: readonly EventType[];
+
+  constructor(body: unknown = { types: EVENT_TYPES }) {
+    super(body);
+    this.checked = checkedIn(body, 'types', EVENT_TYPES);
+  }
+}
+
+class ActionForm extends formOf({}) {}
+
+/** A person's webhooks. Every use case gets the account that must own the webhook. */
+@Controller('webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly answerOnce: AnswerOnce,
+    private readonly listWebhooks: ListWebhooks,
+    private readonly getWebhook: GetWebhook,
+    private readonly listDeliveries: ListDeliveries,
+    private readonly createWebhook: CreateWebhook,
+    private readonly changeWebhook: ChangeWebhook,
+    private readonly pingWebhook: PingWebhook,
+    private readonly rotateSecret: RotateWebhookSecret,
+    private readonly deleteWebhook: DeleteWebhook,
+  ) {}
+
+  @Get()
+  async show(@SignedIn() account: Account): Promise<Answer> {
+    return this.showAll(account, {});
+  }
+
+  @Post()
+  async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
+    requireScope({ account }, TO_CHANGE);
+    const accountId = account.id;
+    if (!(await this.isFirst(form, { accountId, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
+    const { checked, values } = form;
+    const description = values.description.trim() || undefined;
+    // No list if every box is checked: types that are added later are sent too.
+    const types = checked.length === EVENT_TYPES.length ? undefined : checked;
+    try {
+      const created = await this.createWebhook.execute({ accountId, url: values.url.trim(), types, description });
+      return page('new-secret', created);
+    } catch (error) {
+      return this.showAll(account, { form: form.refused(error) });
+    }
+  }
+
+  @Get(':id')
+  async showOne(@SignedIn() account: Account, @Param('id') id: string, @Query() query: unknown): Promise<Answer> {
+    const own = { accountId: account.id, id };
+    const webhook = await this.getWebhook.execute(own);
+    const list = new List(`/webhooks/${id}`, query, {});
+    const { items: deliveries, ...around } = await this.listDeliveries.execute({ ...own, ...list.place(deliveryId) });
+    const shown = [{ webhook, deliveries, hasMore: false }];
+    return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), paging: list.paging(around) });
+  }
+
+  @Post(':id/ping')
+  async ping(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
+    try {
+      await this.pingWebhook.execute(toChange(account, id));
+    } catch (error) {
+      return this.showAll(account, { action: form.refused(error) });
+    }
+    return redirect(`/webhooks/${id}`, 'webhook-pinged');
+  }
+
+  @Post(':id/rotate')
+  async rotate(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
+    const own = toChange(account, id);
+    await this.getWebhook.execute(own);
+    if (!(await this.isFirst(form, own))) return redirect(`/webhooks/${id}`, 'form-sent-before');
+    const rotated = await this.rotateSecret.execute(own);
+    return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
+  }
+
+  @Post(':id/enable')
+  async enable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'enabled' } });
+    return redirect(`/webhooks/${id}`, 'webhook-enabled');
+  }
+
+  @Post(':id/disable')
+  async disable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'disabled' } });
+    return redirect(`/webhooks/${id}`, 'webhook-disabled');
+  }
+
+  @Post(':id/delete')
+  async delete(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
+    await this.deleteWebhook.execute(toChange(account, id));
+    return redirect('/webhooks', 'webhook-deleted');
+  }
+
+  private async showAll(account: Account, forms: Pick<Views['webhooks'], 'form' | 'action'>): Promise<Answer> {
+    const shown: ShownWebhook[] = [];
+    for (const webhook of await this.listWebhooks.execute({ accountId: account.id })) {
+      const wanted = { accountId: account.id, id: webhook.id, limit: LAST_DELIVERIES };
+      const { items: deliveries, next } = await this.listDeliveries.execute(wanted);
+      shown.push({ webhook, deliveries, hasMore: next !== undefined });
+    }
+    return page('webhooks', {
+      shown,
+      mayChange: hasScope({ account }, TO_CHANGE),
+      form: new NewWebhookForm(),
+      ...forms,
+    });
+  }
+
+  /**
+   * A reload or a second click must not make another webhook, or replace a secret that was just shown. All forms of a page
+   * have the same token, so the webhook is part of the mark. The mark is stored first: a transaction must not wait for the
+   * servers that are asked about the URL.
+   */
+  private async isFirst({ token }: Form, { accountId, id }: WebhookCommand): Promise<boolean> {
+    const form = { accountId, key: `form ${token} ${id}`, fingerprint: 'form' };
+    return !(await this.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
+  }
+}
+
+/** The webhook, if the account may change it. @throws InsufficientScope */
+function toChange(account: Account, id: string): WebhookCommand {
+  requireScope({ account }, TO_CHANGE);
+  return { accountId: account.id, id };
+}
+
+/** The ids of deliveries are `dlv_` and a number. */
+function deliveryId(text: string): DeliveryId | undefined {
+  return /^dlv_\d{1,18}$/.test(text) ? (text as DeliveryId) : undefined;
+}

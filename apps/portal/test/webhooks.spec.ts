@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { EVENT_TYPES, MOST_WEBHOOKS, type Webhook } from '@adoption-store/domain';
+import { usePortal } from './support/portal.js';
+import { type Answer, type Fields, type Person, walk } from './support/portal-visitor.js';
+
+const portal = usePortal();
+const BUTTONS = ['ping', 'rotate', 'enable', 'disable', 'delete'];
+let hosts = 0;
+
+/** The fields of a new form: every box is checked. */
+const filledIn = () => ({ url: `https://shop-${(hosts += 1)}.example.com/events`, types: EVENT_TYPES });
+const secretIn = ({ text }: Answer) => /whsec_[\w+/=]+/.exec(text)?.[0];
+const placeIn = ({ status, headers }: Answer) => [status, headers.get('location')];
+
+async function webhooksOf({ email }: Person): Promise<readonly Webhook[]> {
+  const account = (await portal.application.listAccounts.execute()).find((each) => each.email === email);
+  return account === undefined ? [] : portal.application.listWebhooks.execute({ accountId: account.id });
+}
+
+/** A person with one webhook, and the path of its page. */
+async function owner(fields?: Fields) {
+  const person = await portal.signedUp();
+  const secret = secretIn(await person.fillIn('/webhooks', { ...filledIn(), ...fields }));
+  const [webhook] = await webhooksOf(person);
+  if (webhook === undefined) throw new Error('no webhook was made');
+  await person.get('/webhooks');
+  return { person, secret, webhook, path: `/webhooks/${webhook.id}` };
+}
+
+/** Does what the worker does, until nothing is due. */
+async function deliver(): Promise<void> {
+  while ((await portal.application.publishEvents.execute()).mayHaveMore);
+  while ((await portal.application.deliverWebhooks.execute()).mayHaveMore);
+}
+
+const sentTo = ({ url }: Webhook) => portal.webhookSender.requests.filter((request) => request.url === url);
+
+/** The rows of the tables: event, status, attempts, last response, next attempt, created. */
+const rowsIn = ({ text }: Answer) =>
+  [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/g)].map(([row]) =>
+    [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')),
+  );
+
+describe('a webhook', () => {
+  it('shows its secret once: neither a reload nor its page shows it again or makes a second one', async () => {
+    const person = await portal.signedUp();
+    await person.get('/webhooks');
+    const form = { ...filledIn(), _csrf: person.token };
+    const answers = await Promise.all([1, 2, 3].map(() => person.post('/webhooks', form)));
+    const [shown, ...again] = answers.sort((one, other) => one.status - other.status);
+    expect([shown?.status, shown && secretIn(shown)]).toEqual([200, expect.any(String)]);
+    for (const answer of again) expect(placeIn(answer)).toEqual([303, '/webhooks']);
+    const webhooks = await webhooksOf(person);
+    expect(webhooks.map(({ types }) => types)).toEqual([undefined]);
+    const page = await person.get('/webhooks');
+    expect(page.text).toContain('already sent');
+    for (const each of [page, await person.get(`/webhooks/${webhooks[0]?.id}`)]) expect(secretIn(each)).toBeUndefined();
+  });
+
+  it('gets another secret once for each form, and is signed for with both', async () => {
+    const { person, secret, webhook, path } = await owner();
+    const form = { _csrf: person.token };
+    const rotated = await person.post(`${path}/rotate`, form);
+    expect(placeIn(await person.post(`${path}/rotate`, form))).toEqual([303, path]);
+    await person.post(`${path}/ping`);
+    await deliver();
+    expect(sentTo(webhook).map(({ secrets }) => secrets)).toEqual([[secretIn(rotated), secret]]);
+    expect(secretIn(rotated)).not.toBe(secret);
+  });
+
+  it('is disabled, enabled, pinged and deleted by its buttons', async () => {
+    const { person, webhook, path } = await owner();
+    const press = async (button: string) => {
+      expect((await person.get('/webhooks')).text).toContain(`action="${path}/${button}"`);
+      return placeIn(await person.post(`${path}/${button}`));
+    };
+    expect(await press('disable')).toEqual([303, path]);
+    expect(await webhooksOf(person)).toMatchObject([{ status: 'disabled' }]);
+    const { status, text } = await person.post(`${path}/ping`);
+    expect([status, text]).toEqual([422, expect.stringContaining('The webhook is disabled; enable it first.')]);
+    expect(await press('enable')).toEqual([303, path]);
+    expect(await press('ping')).toEqual([303, path]);
+    await deliver();
+    expect(sentTo(webhook)).toHaveLength(1);
+    expect(await press('delete')).toEqual([303, '/webhooks']);
+    expect(await webhooksOf(person)).toEqual([]);
+  });
+
+  it('shows what became of its last deliveries', async () => {
+    const { person, webhook, path } = await owner({ types: ['pet.added', 'order.placed'], description: 'till <b>' });
+    portal.webhookSender.answer = ({ body }) => (body.includes('pet.added') ? 204 : 500);
+    await portal.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    await person.post(`${path}/ping`);
+    await deliver();
+    portal.webhookSender.answer = () => 204;
+    const at = expect.stringMatching(/^\d+ \w+, \d\d:\d\d:\d\d$/);
+    // The database's clock decides when the next attempt is due, and this portal's is another.
+    const next = expect.stringMatching(/^Now$|^\d+ \w+, \d\d:\d\d:\d\d$/);
+    const attempts = String(sentTo(webhook).filter(({ body }) => body.includes('webhook.ping')).length);
+    for (const page of [await person.get('/webhooks'), await person.get(path)]) {
+      const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
+      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_\d+$/), 'Sent', '1', '204', '–', at]);
+      expect(ping).toEqual([expect.stringMatching(/^webhook\.ping dlv_\d+$/), 'Queued', attempts, '500', next, at]);
+      expect(page.text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
+      expect(page.text).toContain('till &lt;b&gt;');
+    }
+  });
+
+  it('has a page with all its deliveries, of which the list shows the last', async () => {
+    const { person, webhook, path } = await owner();
+    for (let ping = 0; ping < 23; ping += 1) await portal.application.pingWebhook.execute(webhook);
+    const pages = await walk(person, path, /<small>(dlv_\d+)</g);
+    expect(pages.map((each) => each.length)).toEqual([20, 3]);
+    const list = await person.get('/webhooks');
+    expect(list.text).toContain(`<a href="${path}">All deliveries`);
+    expect(rowsIn(list).map(([event]) => event)).toEqual(pages[0]?.slice(0, 5).map((id) => `webhook.ping ${id}`));
+  });
+
+  it('of another account is not found, and an account without webhooks:write can only look', async () => {
+    const [{ person, webhook, path }, stranger] = [await owner(), await portal.signedUp()];
+    await portal.application.changeScopes.execute({ email: person.email, scopes: ['pets:read'] });
+    const [own, others] = [await person.get('/webhooks'), await stranger.get('/webhooks')];
+    expect(own.text).toContain(webhook.url);
+    expect(own.text).not.toContain('action="/webhooks');
+    expect(others.text).not.toContain(webhook.url);
+    expect((await person.post('/webhooks', filledIn())).status).toBe(403);
+    for (const page of [path, '/webhooks/%00']) expect((await stranger.get(page)).status).toBe(404);
+    for (const button of BUTTONS.map((each) => `${path}/${each}`)) {
+      const statuses = [(await person.post(button)).status, (await stranger.post(button)).status];
+      expect([button, statuses]).toEqual([button, [403, 404]]);
+    }
+    await deliver();
+    expect(sentTo(webhook)).toEqual([]);
+    expect(await webhooksOf(person)).toEqual([webhook]);
+  });
+
+  it.each([
+    ['#url">URL: Must begin with https://', {}],
+    ['#types">What is sent: Must be some of pet.added', { types: [] }],
+    ['#description">Description (optional): Must be at most 255', { description: 'x'.repeat(256) }],
+  ])('that is refused is not made, and its form keeps what was typed: %s', async (problem, fields) => {
+    const person = await portal.signedUp();
+    const typed = {
+      url: 'http://shop.example.com/',
+      description: 'till',
+      types: ['pet.added', 'pet.removed'],
+      ...fields,
+    };
+    const { status, text } = await person.fillIn('/webhooks', typed);
+    expect([status, text]).toEqual([422, expect.stringContaining(`href="${problem}`)]);
+    for (const value of [typed.url, typed.description]) expect(text).toContain(`value="${value}"`);
+    const checked = [...text.matchAll(/name="types" value="([^"]+)" checked/g)].map(([, type]) => type);
+    expect(checked).toEqual(typed.types);
+    expect(await webhooksOf(person)).toEqual([]);
+  });
+
+  it('is refused beside the form if the account has as many as it can have', async () => {
+    const { person, webhook } = await owner();
+    const { createWebhook } = portal.application;
+    for (let made = 1; made < MOST_WEBHOOKS; made += 1) await createWebhook.execute({ ...webhook, types: EVENT_TYPES });
+    const { status, text } = await person.fillIn('/webhooks', { ...filledIn(), description: 'one too many' });
+    expect([status, text]).toEqual([422, expect.stringContaining('which is the most')]);
+    expect(text).toContain('value="one too many"');
+  });
+});
