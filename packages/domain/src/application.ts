@@ -14,7 +14,12 @@ import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
-import { DEFAULT_EVENT_RETENTION, DEFAULT_MESSAGE_RETENTION, PurgeExpired, type PurgeOptions } from './purge-expired.js';
+import {
+  DEFAULT_EVENT_RETENTION,
+  DEFAULT_MESSAGE_RETENTION,
+  PurgeExpired,
+  type PurgeOptions,
+} from './purge-expired.js';
 import * as sessionUseCases from './sessions/use-cases.js';
 
 export type { Ports };
