@@ -7,7 +7,7 @@ import {
   RefusedForGood,
   type Settled,
 } from '../deliveries/deliver-batch.js';
-import { later, MINUTE, SECOND } from '../kernel/clock.js';
+import { later, SECOND } from '../kernel/clock.js';
 import {
   type ClaimedDelivery,
   decideTurnEnd,
@@ -25,7 +25,7 @@ import { signingSecrets, type WebhookId } from './webhook.js';
 const MOST_OF_A_TURN = 20;
 
 const POLICY: DeliveryPolicy = {
-  lease: MINUTE,
+  lease: 20 * SECOND,
   timeout: 15 * SECOND,
   attempts: PAUSES.length + 1,
   batch: MOST_OF_A_TURN,
