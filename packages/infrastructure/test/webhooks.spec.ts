@@ -71,7 +71,10 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const ports = await open([next, old]);
     expect(await secretOf(ports, id)).toBe('whsec_one');
     await expect(secretOf(await open([next]), id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
-    await ports.webhooks.change(accountId, id, (webhook) => ({ ...(webhook as StoredWebhook), description: 'new' }));
+    await ports.webhooks.change(accountId, id, (webhook) => {
+      if (webhook === undefined) throw new Error('it is gone');
+      return { ...webhook, description: 'new' };
+    });
     expect(await secretOf(await open([next]), id)).toBe('whsec_one');
   });
 });
