@@ -1,8 +1,9 @@
 import { type Answer, Call } from './call.js';
+import { Events } from './events.js';
 import type { components, operations, paths } from './generated.js';
 import type { CallOptions, ClientOptions, PostOptions, WriteOptions } from './options.js';
-import { Pages } from './pages.js';
-import { Transport } from './transport.js';
+import { type Pages, pagesOf } from './pages.js';
+import { type Query, Transport } from './transport.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -52,11 +53,14 @@ type RequestOptions<Operation> = CallOptions &
  * share the account's limits: make one, and use it everywhere.
  */
 export class AdoptionStore {
+  /** What has happened in the store, oldest first. (Experimental.) */
+  readonly events: Events;
   readonly #transport: Transport;
 
   /** @throws TypeError or RangeError that names the option and its rule. */
   constructor(options: ClientOptions = {}) {
     this.#transport = new Transport(options);
+    this.events = new Events(this.#transport);
   }
 
   /**
@@ -64,7 +68,7 @@ export class AdoptionStore {
    * category: `{ categoryId: [1n] }`.
    */
   pets(query: PetQuery = {}, options?: CallOptions): Pages<Pet> {
-    return this.#list('/pets', query, options);
+    return pagesOf(this.#transport, '/pets', query, options);
   }
 
   /** Adds an animal. Its status is `available` by default. */
@@ -84,7 +88,7 @@ export class AdoptionStore {
 
   /** The categories, by id. (Beta.) */
   categories(query: CategoryQuery = {}, options?: CallOptions): Pages<Category> {
-    return this.#list('/categories', query, options);
+    return pagesOf(this.#transport, '/categories', query, options);
   }
 
   /** One category. (Beta.) */
@@ -109,7 +113,7 @@ export class AdoptionStore {
 
   /** The account's orders, by id. (Beta.) */
   orders(query: OrderQuery = {}, options?: CallOptions): Pages<Order> {
-    return this.#list('/store/orders', query, options);
+    return pagesOf(this.#transport, '/store/orders', query, options);
   }
 
   /** Orders an available animal. The animal becomes `pending`. (Beta.) */
@@ -157,38 +161,15 @@ export class AdoptionStore {
   ): Call<DataOf<OperationOf<Name, Path>>> {
     const { path: parameters = {}, query = {}, ...rest } = (options ?? {}) as LooseOptions;
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
-    const url = withQuery(this.#transport.at(filled), query);
+    const url = this.#transport.at(filled, query);
     return new Call(
       this.#transport.send({ ...rest, method, path, url }) as Promise<Answer<DataOf<OperationOf<Name, Path>>>>,
     );
   }
-
-  #list<Item>(path: keyof paths, query: Readonly<Record<string, Parameter>>, options: CallOptions = {}): Pages<Item> {
-    const url = withQuery(this.#transport.at(path), query);
-    // A missing parameter is no filter. An empty list is a filter that nothing matches.
-    const isNothing = Object.values(query).some(isEmpty);
-    const fetch = (page: URL) =>
-      this.#transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
-    return new Pages(url, isNothing ? undefined : fetch);
-  }
 }
-
-type Parameter = string | number | bigint | readonly (string | bigint)[] | undefined;
 
 interface LooseOptions extends PostOptions, WriteOptions {
   readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, Parameter>>;
+  readonly query?: Query;
   readonly body?: unknown;
-}
-
-function isEmpty(value: Parameter): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-function withQuery(url: URL, query: Readonly<Record<string, Parameter>>): URL {
-  for (const [name, value] of Object.entries(query))
-    // Without a value, an empty list would be no filter. The API refuses an empty value.
-    for (const each of isEmpty(value) ? [''] : [value].flat())
-      if (each !== undefined) url.searchParams.append(name, String(each));
-  return url;
 }

@@ -5,7 +5,7 @@ import { TimedOut, within } from './clock.js';
 import { warnIfDeprecated } from './deprecation.js';
 import { fromJson, toJson } from './json.js';
 import { Limiter } from './limiter.js';
-import { type CallOptions, checked, type ClientOptions, timeout } from './options.js';
+import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
 import { backOff, isPassing, retryAfterOf } from './retry.js';
 import { version } from './version.js';
 
@@ -14,6 +14,9 @@ const MOST_BYTES = 10 * 1024 * 1024;
 
 /** The operation that returns the limits doesn't count against them. */
 const LIMITS = 'GET /rate_limit';
+
+type Parameter = string | number | bigint | readonly (string | bigint)[] | undefined;
+export type Query = Readonly<Record<string, Parameter>>;
 
 export interface Sending extends CallOptions {
   readonly method: string;
@@ -55,9 +58,21 @@ export class Transport {
     this.#limiterOfLimits = new Limiter(maxInFlight, clock);
   }
 
-  at(path: string): URL {
+  at(path: string, query: Query): URL {
     const { base } = this.#options;
-    return new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
+    const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
+    for (const [name, value] of Object.entries(query))
+      // Without a value, an empty list would be no filter. The API refuses an empty value.
+      for (const each of isEmpty(value) ? [''] : [value].flat())
+        if (each !== undefined) url.searchParams.append(name, String(each));
+    return url;
+  }
+
+  /** Waits between requests that aren't urgent: longer while few are left. Resolves at once when the signal is aborted. */
+  async pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    const wait = Math.min(Math.max(milliseconds, this.#limiter.pace()), LONGEST_TIMER);
+    await within(clock, undefined, signal, (own) => clock.wait(wait, own)).catch(() => undefined);
   }
 
   /** @throws ApiError for every failure. Only an invalid argument is a TypeError or RangeError. */
@@ -196,6 +211,10 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
     idempotencyKey: key,
     page,
   };
+}
+
+export function isEmpty(value: Parameter): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The whole body; undefined if it is too large. */
