@@ -109,26 +109,26 @@ describe('following the events', () => {
   });
 
   it('ends without an error when its signal is aborted: between two events, in a request, in a wait', async () => {
-    const controllers = Array.from({ length: 3 }, () => new AbortController());
-    const [between, request, wait] = controllers.map((controller) => () => {
-      controller.abort(new Error('enough'));
-    });
-    const { store, clock, sent } = feedOf(3, (count) => {
-      if (count === 3) request?.();
+    let stop = new AbortController();
+    const { store, clock, sent } = feedOf(3, (request) => {
+      if (request === 3) stop.abort(new Error('enough'));
       return undefined;
     });
     const ids: string[] = [];
-    const follow = async ({ signal }: AbortController, onEvent: (count: number) => void) => {
-      for await (const { id } of store.events.follow({ signal })) onEvent(ids.push(id));
+    const follow = async (onEvent: (count: number) => void) => {
+      stop = new AbortController();
+      for await (const { id } of store.events.follow({ signal: stop.signal })) onEvent(ids.push(id));
     };
-    await follow(controllers[0] as AbortController, (count) => {
-      if (count === 2) between?.();
+    await follow((count) => {
+      if (count === 2) stop.abort();
     });
-    expect(ids).toEqual([1, 2].map(idOf));
-    await follow(controllers[1] as AbortController, () => undefined);
+    await follow(() => undefined);
     const from = clock.now();
-    await follow(controllers[2] as AbortController, (count) => {
-      if (count === 8) void clock.wait(2_000).then(wait);
+    await follow((count) => {
+      if (count === 8)
+        void clock.wait(2_000).then(() => {
+          stop.abort();
+        });
     });
     expect(ids).toEqual([1, 2, 1, 2, 3, 1, 2, 3].map(idOf));
     expect(clock.now() - from).toBe(2_000);
