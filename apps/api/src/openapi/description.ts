@@ -17,6 +17,8 @@ import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
 import { pathsOf, sharedParameters, tags } from './operations.js';
+import { webhookSchemas } from '../webhooks/webhook.schema.js';
+import { receivedEvents, receivedHeaders } from './webhooks.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
 import type { DefinedOperation } from '../http/operation.js';
 import type { Described } from '../http/schema.js';
@@ -113,6 +115,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
     tags,
     security: [{ bearerAuth: [] }],
     paths: pathsOf(operations),
+    webhooks: receivedEvents,
     components: {
       securitySchemes: {
         bearerAuth: {
@@ -129,9 +132,10 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
         ...orderSchemas.described,
         ...messageSchemas.described,
         ...eventSchemas.described,
+        ...webhookSchemas.described,
         ...rateLimitSchemas,
       },
-      parameters: sharedParameters(operations),
+      parameters: { ...sharedParameters(operations), ...receivedHeaders },
       headers,
       responses: refusalResponses,
     },

@@ -75,6 +75,10 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
     };
     const queue = (by = account): Promise<Message> =>
       ports.messages.add({ id: unique.name() as MessageId, accountId: by.id, text: 'Hello\n"you"', createdAt: NOON });
+    const twice = async (work: () => Promise<unknown>) => {
+      await work();
+      await work();
+    };
     const claim = async ({ id }: Message) => {
       const claimed = await ports.messages.claim({ limit: 1_000, lease: HOUR });
       const own = claimed.find((each) => each.id === id);
@@ -104,7 +108,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       it('the change and the withdrawal of an animal, and nothing of a change that changes nothing or is refused', async () => {
         const luna = await add();
         const edit = { id: luna.id, change: { name: 'Milo' } };
-        for (const _ of [1, 2]) await ports.animals.change(luna.id, (state) => decideChange(state, edit));
+        await twice(() => ports.animals.change(luna.id, (state) => decideChange(state, edit)));
         await ports.animals.change(luna.id, ({ animal = luna }) => eventless(animal));
         const refuse = (): never => {
           throw REFUSAL;
@@ -167,7 +171,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
         expect(orders.map(({ status }) => status)).toEqual([
           ...['placed', 'cancelled', 'placed', 'expired', 'placed', 'completed'],
         ]);
-        const ofOrders = orders.map((data): StoreEvent => ({ type: `order.${data.status}`, data }) as StoreEvent);
+        const ofOrders = orders.map((data): StoreEvent => ({ type: `order.${data.status}`, data }));
         await expectEvents(
           added(luna),
           ...ofOrders.flatMap((event, index) => [event, ...animals.slice(index, index + 1)]),
@@ -178,9 +182,9 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
 
       it('the delivery of a message once, and each failure, for its account alone', async () => {
         const [sent, failing] = [await queue(), await queue()];
-        for (const _ of [1, 2]) await ports.messages.markSent(sent.id);
+        await twice(() => ports.messages.markSent(sent.id));
         const first = await claim(failing);
-        for (const _ of [1, 2]) await ports.messages.markFailed(first);
+        await twice(() => ports.messages.markFailed(first));
         await ports.messages.retry(failing.id, (state) => decideRetry(state, failing));
         await ports.messages.markFailed(first);
         await ports.messages.markFailed(await claim(failing));
