@@ -1,9 +1,11 @@
-import { type Answer, Call } from './call.js';
+import type { Call } from './call.js';
 import { Events } from './events.js';
-import type { components, operations, paths } from './generated.js';
+import type { components, operations } from './generated.js';
 import type { CallOptions, ClientOptions, PostOptions, WriteOptions } from './options.js';
 import { type Pages, pagesOf } from './pages.js';
-import { type Query, Transport } from './transport.js';
+import { type QueryOf, type Request, requestBy } from './request.js';
+import { Transport } from './transport.js';
+import { Webhooks } from './webhooks.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -22,32 +24,6 @@ export type PetQuery = QueryOf<operations['listPets']>;
 export type CategoryQuery = QueryOf<operations['listCategories']>;
 export type OrderQuery = QueryOf<operations['listOrders']>;
 
-/** The same parameters: each may be undefined, and lists may be readonly. */
-type Given<Parameters> = {
-  readonly [Name in keyof Parameters]:
-    (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
-};
-type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? Given<NonNullable<Query>> : never;
-
-type Method<Path extends keyof paths> = {
-  [Name in keyof paths[Path]]: paths[Path][Name] extends { responses: unknown } ? Uppercase<Name & string> : never;
-}[keyof paths[Path]];
-type OperationOf<Name extends string, Path extends keyof paths> = paths[Path][Lowercase<Name> & keyof paths[Path]];
-type JsonOf<Response> = Response extends { content: { 'application/json': infer Data } } ? Data : undefined;
-type DataOf<Operation> = Operation extends { responses: infer Responses }
-  ? JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
-  : never;
-type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } }
-  ? { readonly path: Given<Path> }
-  : unknown) &
-  (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
-    ? { readonly body: Body }
-    : unknown);
-type RequestOptions<Operation> = CallOptions &
-  PostOptions &
-  WriteOptions &
-  PartsOf<Operation> & { readonly query?: QueryOf<Operation> | undefined };
-
 /**
  * The client of the Animal Adoption Store API. Every int64 is an exact bigint in both directions. All calls of a client
  * share the account's limits: make one, and use it everywhere.
@@ -55,12 +31,18 @@ type RequestOptions<Operation> = CallOptions &
 export class AdoptionStore {
   /** What has happened in the store, oldest first. (Experimental.) */
   readonly events: Events;
+  /** The receivers to which the API sends the events. (Experimental.) */
+  readonly webhooks: Webhooks;
+  /** Calls any operation of the description, also one that has no method here. */
+  readonly request: Request;
   readonly #transport: Transport;
 
   /** @throws TypeError or RangeError that names the option and its rule. */
   constructor(options: ClientOptions = {}) {
     this.#transport = new Transport(options);
+    this.request = requestBy(this.#transport);
     this.events = new Events(this.#transport);
+    this.webhooks = new Webhooks(this.#transport, this.request);
   }
 
   /**
@@ -150,26 +132,4 @@ export class AdoptionStore {
   getRateLimit(options?: CallOptions): Call<RateLimit> {
     return this.request('GET', '/rate_limit', options);
   }
-
-  /** Calls any operation of the description, also one that has no method here. */
-  request<Path extends keyof paths, Name extends Method<Path>>(
-    method: Name,
-    path: Path,
-    ...[options]: unknown extends PartsOf<OperationOf<Name, Path>>
-      ? [options?: RequestOptions<OperationOf<Name, Path>>]
-      : [options: RequestOptions<OperationOf<Name, Path>>]
-  ): Call<DataOf<OperationOf<Name, Path>>> {
-    const { path: parameters = {}, query = {}, ...rest } = (options ?? {}) as LooseOptions;
-    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
-    const url = this.#transport.at(filled, query);
-    return new Call(
-      this.#transport.send({ ...rest, method, path, url }) as Promise<Answer<DataOf<OperationOf<Name, Path>>>>,
-    );
-  }
-}
-
-interface LooseOptions extends PostOptions, WriteOptions {
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Query;
-  readonly body?: unknown;
 }

@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.js';
-import type { components } from './generated.js';
+import type { components, webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
 import { type Page, type Pages, pagesOf } from './pages.js';
 import type { Transport } from './transport.js';
@@ -7,18 +7,14 @@ import type { Transport } from './transport.js';
 type Schemas = components['schemas'];
 export type EventType = Schemas['EventType'];
 
-type DataOf<Type extends EventType> = Type extends `pet.${string}`
-  ? Schemas['Pet']
-  : Type extends `order.${string}`
-    ? Schemas['Order']
-    : Schemas['Message'];
+type BodyOf<Type extends keyof webhooks> = webhooks[Type]['post']['requestBody']['content']['application/json'];
 
 /**
  * Something that has happened. Its `type` tells what `data` is. The API may add types, which come unless `types` names
  * some: ignore those that you don't know.
  */
-export type StoreEvent<Type extends EventType = EventType> = {
-  [Each in Type]: Omit<Schemas['Event'], 'type' | 'data'> & { type: Each; data: DataOf<Each> };
+export type StoreEvent<Type extends keyof webhooks = EventType> = {
+  [Each in Type]: Pick<Schemas['Event'], 'id' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'>;
 }[Type];
 
 export interface EventQuery<Type extends EventType = EventType> {

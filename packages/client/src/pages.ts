@@ -88,12 +88,13 @@ export function pagesOf<Item>(
   path: keyof paths,
   query: Query,
   options: CallOptions = {},
+  parameters?: Readonly<Record<string, unknown>>,
 ): Pages<Item> {
   // A missing parameter is no filter. An empty list is a filter that nothing matches.
   const isNothing = Object.values(query).some(isEmpty);
   const fetch = (page: URL) =>
     transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
-  return new Pages(transport.at(path, query), isNothing ? undefined : fetch);
+  return new Pages(transport.at(path, query, parameters), isNothing ? undefined : fetch);
 }
 
 function notFetched(reason: string, page: URL): ApiError {

@@ -13,11 +13,8 @@ export interface ReceivedWebhook {
   readonly secret: string | readonly string[];
 }
 
-/** What the `ping` of a webhook sends. */
-export interface Ping extends Pick<StoreEvent, 'id' | 'createdAt'> {
-  type: 'webhook.ping';
-  data: { readonly id: string };
-}
+/** An event, or what `webhooks.ping` sends. */
+export type WebhookEvent = StoreEvent | StoreEvent<'webhook.ping'>;
 
 const DELIVERY = { type: 'string', timestamp: 'string', data: {} } as const;
 
@@ -26,7 +23,7 @@ const DELIVERY = { type: 'string', timestamp: 'string', data: {} } as const;
  *
  * @throws Error unless the body is signed with a secret of these, and not more than five minutes ago.
  */
-export function verifyWebhook({ body, headers, secret }: ReceivedWebhook): StoreEvent | Ping {
+export function verifyWebhook({ body, headers, secret }: ReceivedWebhook): WebhookEvent {
   const text = textOf(body);
   const id = headerOf(headers, 'webhook-id');
   requireSignature([secret].flat(), text, {
@@ -37,7 +34,7 @@ export function verifyWebhook({ body, headers, secret }: ReceivedWebhook): Store
   const delivery = fromJson(text);
   if (!fits(delivery, DELIVERY)) throw new Error('the body of the webhook is no event');
   const { type, timestamp: createdAt, data } = delivery as Record<keyof typeof DELIVERY, unknown>;
-  return { id, type, createdAt, data } as StoreEvent | Ping;
+  return { id, type, createdAt, data } as WebhookEvent;
 }
 
 function requireSignature(secrets: readonly string[], body: string, headers: Record<string, string>): void {

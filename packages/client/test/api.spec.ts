@@ -9,7 +9,7 @@ import { temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import ts from 'typescript';
-import { AdoptionStore, ApiError, type ClientOptions, type TryInfo } from '../src/index.js';
+import { AdoptionStore, ApiError, type ClientOptions, type TryInfo, verifyWebhook } from '../src/index.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const CLIENT = join(__dirname, '..');
@@ -244,6 +244,64 @@ describe('events', () => {
     }
     await written;
     expect(seen.sort()).toEqual(names.sort());
+  });
+});
+
+describe('webhooks', () => {
+  it('are created, changed, given another secret, and removed', async () => {
+    const { webhooks } = storeOf();
+    const { secret, ...created } = await webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
+    expect(created).toMatchObject({ types: ['pet.added'], status: 'enabled' });
+    expect(await webhooks.list()).toEqual([created]);
+    const changed = await webhooks.change(created.id, { types: null, description: 'Ours' });
+    expect(changed).toEqual({ ...created, types: undefined, description: 'Ours', updatedAt: changed.updatedAt });
+    expect(await webhooks.get(created.id)).toEqual(changed);
+    const rotated = await webhooks.rotateSecret(created.id);
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    await webhooks.remove(created.id);
+    expect(await webhooks.list()).toEqual([]);
+  });
+
+  it('are sent what verifies with either secret, and what has failed is sent again', async () => {
+    const store = storeOf();
+    const { id, secret } = await store.webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
+    const secrets = [secret, (await store.webhooks.rotateSecret(id)).secret];
+    const { requests } = api.webhookSender;
+    const deliver = async (answer: number) => {
+      requests.length = 0;
+      api.webhookSender.answer = () => answer;
+      await api.application.publishEvents.execute();
+      while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
+      return requests.map(({ id: eventId, at, body, secrets: signing }) => {
+        const stamp = new Date(Math.floor(Date.now() / 1000) * 1000);
+        const headers = {
+          'webhook-id': eventId,
+          'webhook-timestamp': String(stamp.getTime() / 1000),
+          'webhook-signature': signing.map((each) => new Webhook(each).sign(eventId, stamp, body)).join(' '),
+        };
+        expect(at).toBe(api.clock.now());
+        return secrets.map((each) => verifyWebhook({ body, headers, secret: each }));
+      });
+    };
+    const ping = await store.webhooks.ping(id);
+    const pinged = { id: ping.id, type: 'webhook.ping', data: { id } };
+    expect(await deliver(204)).toMatchObject([[pinged, pinged]]);
+    const added = await store.createPet({ name: 'Luna', categoryId: MAX_INT64 });
+    const [event] = (await all(store.events.list({ types: ['pet.added'] }))).slice(-1);
+    expect(event).toMatchObject({ type: 'pet.added', data: added });
+    expect(await deliver(410)).toEqual([[event, event]]);
+    await store.webhooks.change(id, { status: 'enabled' });
+    const [failed] = await all(store.webhooks.deliveries(id));
+    expect(failed).toMatchObject({ eventId: event?.id, status: 'failed', attempts: 1, responseStatus: 410 });
+    const queued = { status: 'queued', attempts: 0, nextAttemptAt: expect.stringMatching(/Z$/) };
+    expect(await store.webhooks.retry(id, failed?.id ?? '')).toEqual({ ...failed, ...queued });
+    api.clock.advance(MINUTE);
+    expect(await deliver(410)).toEqual([[event, event]]);
+    await store.webhooks.change(id, { status: 'enabled' });
+    const since = new Date(Date.parse(event?.createdAt ?? '') - 1);
+    expect((await store.webhooks.recover(id, since)).queued).toBeGreaterThan(0);
+    expect(await all(store.webhooks.deliveries(id))).toContainEqual({ ...failed, ...queued });
   });
 });
 
