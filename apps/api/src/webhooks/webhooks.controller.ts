@@ -53,11 +53,11 @@ const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
 const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
-const shown = exampleOf('Webhook', 'the webhook');
-const withSecret = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
-const queued = json('Delivery', { 'the delivery': QUEUED });
+const webhookJson = exampleOf('Webhook', 'the webhook');
+const secretJson = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
+const queuedJson = json('Delivery', { 'the delivery': QUEUED });
 
-type Taken = Condition<Webhook> | undefined;
+type IfUnchanged = Condition<Webhook> | undefined;
 
 /** The query of GET /v1/webhooks/{webhookId}/deliveries. Each parameter may occur once. */
 class ListDeliveriesQuery {
@@ -100,7 +100,7 @@ export class WebhooksController {
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
     examples: { 'some events': { url: SHELTER.url, types: SHELTER.types }, 'all events': { url: SHELTER.url } },
-    success: { 201: ['The webhook has been created.', withSecret] },
+    success: { 201: ['The webhook has been created.', secretJson] },
     refusals: [409],
   })
   async create(
@@ -117,7 +117,7 @@ export class WebhooksController {
   @Operation('GET /v1/webhooks/{webhookId}', {
     ...{ ...OURS, id: 'getWebhook', summary: 'Get a webhook' },
     description: "Gets one of the account's webhooks.",
-    success: { 200: ['The webhook.', shown(SHELTER)] },
+    success: { 200: ['The webhook.', webhookJson(SHELTER)] },
     refusals: [404],
   })
   async get(@WebhookId() id: string, @Req() request: FastifyRequest): Promise<string> {
@@ -129,13 +129,13 @@ export class WebhooksController {
     description:
       'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`.',
     examples: { pause: { status: 'disabled' }, 'all events': { types: null } },
-    success: { 200: ['The webhook has been changed.', shown({ ...SHELTER, status: 'disabled' })] },
+    success: { 200: ['The webhook has been changed.', webhookJson({ ...SHELTER, status: 'disabled' })] },
     refusals: [404],
   })
   async change(
     @WebhookId() id: string,
     @JsonBody(WebhookPatchBody, MERGE_PATCH) change: WebhookPatchBody,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
     return presentWebhook(await this.changeWebhook.execute({ ...own(request, id, condition), change }));
@@ -149,7 +149,7 @@ export class WebhooksController {
   })
   async delete(
     @WebhookId() id: string,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<void> {
     await this.deleteWebhook.execute(own(request, id, condition));
@@ -158,12 +158,12 @@ export class WebhooksController {
   @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
     ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', idempotencyKey: 'refused' },
     description: `Gives the webhook another secret. For 24 hours the former one also signs. ${UNSTORED}`,
-    success: { 200: ['The webhook has another secret.', withSecret] },
+    success: { 200: ['The webhook has another secret.', secretJson] },
     refusals: [404],
   })
   async rotate(
     @WebhookId() id: string,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -173,12 +173,12 @@ export class WebhooksController {
   @Operation('POST /v1/webhooks/{webhookId}/ping', {
     ...{ ...OURS, id: 'pingWebhook', summary: 'Ping a webhook' },
     description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. ${ENABLED}`,
-    success: { 202: ['The ping has been queued.', queued] },
+    success: { 202: ['The ping has been queued.', queuedJson] },
     refusals: [404],
   })
   async ping(
     @WebhookId() id: string,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -209,13 +209,13 @@ export class WebhooksController {
   @Operation('POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
     ...{ ...OURS, id: 'retryDelivery', summary: 'Retry a delivery' },
     description: `Queues the delivery again, with all its attempts; it is due at once. ${ENABLED}`,
-    success: { 202: ['The delivery has been queued again.', queued] },
+    success: { 202: ['The delivery has been queued again.', queuedJson] },
     refusals: [404],
   })
   async retry(
     @WebhookId() id: string,
     @DeliveryId() deliveryId: string,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -237,7 +237,7 @@ export class WebhooksController {
   async recover(
     @WebhookId() id: string,
     @JsonBody(RecoveryBody) { since }: RecoveryBody,
-    @Conditions(presentWebhook) condition: Taken,
+    @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
@@ -245,7 +245,7 @@ export class WebhooksController {
   }
 }
 
-function own({ caller }: FastifyRequest, id: string, condition?: Taken) {
+function own({ caller }: FastifyRequest, id: string, condition?: IfUnchanged) {
   return { accountId: caller.account.id, id, condition };
 }
 

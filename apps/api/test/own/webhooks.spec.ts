@@ -1,4 +1,10 @@
-import { EVENT_TYPES, SECOND } from '@adoption-store/domain';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
+import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
@@ -30,10 +36,10 @@ beforeEach(async () => {
 });
 
 /** Each response is held to the description. */
-function send(method: string, path: string, body?: object | string, headers: Readonly<Record<string, string>> = {}) {
+function send(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return request(api, path, { method, headers: { ...bearer(key), ...type, ...headers }, ...(body && { body: text }) });
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return request(api, path, { method, headers: { ...bearer(key), ...type, ...headers }, ...sent });
 }
 
 function bodyOf(response: RawResponse, status = 200): Shown {
@@ -297,5 +303,36 @@ describe('deliveries', () => {
       '2026-11-21T12:00:00',
     ])
       expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
+  });
+});
+
+describe('the receiver in webhooks.md', () => {
+  const document = readFileSync(join(__dirname, '../../webhooks.md'), 'utf8');
+  const program = /```js\n(.+?)```/s.exec(document)?.[1] ?? '';
+  const secretOf = (name: string) => `whsec_${Buffer.from(name.padEnd(32)).toString('base64')}`;
+  const [one, other] = [secretOf('one'), secretOf('other')];
+  const sender = new HttpWebhookSender({ mayUseLocalhost: true });
+
+  it('takes what one of its signatures proves, and refuses the rest', async () => {
+    // A module from standard input resolves the workspace's packages.
+    const env = { PATH: process.env['PATH'], PORT: '0', WEBHOOK_SECRET: one };
+    const receiver = spawn(process.execPath, ['--input-type=module'], { cwd: __dirname, env });
+    try {
+      const [output, closed] = [text(receiver.stdout), once(receiver, 'close')];
+      receiver.stdin.end(program);
+      const [line] = (await once(receiver.stdout, 'data')) as [Buffer];
+      const url = `http://localhost:${/\d+/.exec(line.toString())?.[0]}`;
+      const body = '{"type":"webhook.ping","timestamp":"2026-11-21T12:00:00.000Z","data":{"name":"Łuna"}}';
+      const post = (id: string, ...secrets: string[]) =>
+        sender.send({ url, id, at: instant(Date.now()), body, secrets }, 10_000);
+      expect(await post('evt_1', one)).toBe(204);
+      expect(await post('evt_2', other)).toBe(400);
+      expect(await post('evt_3', other, one)).toBe(204);
+      receiver.kill();
+      await closed;
+      expect(await output).toBe(`${line.toString()}evt_1 ${body}\nevt_3 ${body}\n`);
+    } finally {
+      receiver.kill();
+    }
   });
 });

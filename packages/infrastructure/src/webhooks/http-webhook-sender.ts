@@ -63,7 +63,7 @@ export class HttpWebhookSender implements WebhookSender {
         'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' '),
       };
       const path = url.pathname + url.search;
-      const response = await client.request({ method: 'POST', path, headers, body, signal, reset: true });
+      const response = await client.request({ method: 'POST', path, headers, body, signal });
       await response.body.dump({ limit: MOST_BODY, signal });
       return response.statusCode;
     } finally {

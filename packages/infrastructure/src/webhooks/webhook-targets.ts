@@ -57,7 +57,7 @@ export class WebhookTargets {
     if (url === undefined || !(url.protocol in DEFAULT_PORTS)) throw invalid('url', HTTPS);
     if (url.username + url.password !== '') throw invalid('url', 'must have no user name and no password');
     // Parsing has written every spelling of an IPv4 address, such as 0x7f.1, as four decimal numbers.
-    const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
+    const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = isIP(host) === 0 ? await this.addressesOf(host, signal) : [host];
     const judged = found.slice(0, MOST_ADDRESSES).map((address) => ({
       ...{ address, family: isIP(address) },
