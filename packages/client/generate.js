@@ -1,6 +1,7 @@
 /**
  * `node generate.js [FILE]` writes the TypeScript types of the API's OpenAPI description, the names of its int64
- * properties, and the shape of each operation's result. A test checks that the committed file is current.
+ * properties, the POSTs without an Idempotency-Key, and the shape of each operation's result. A test checks that the
+ * committed file is current.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,6 +53,9 @@ writeFileSync(
 /** The properties of JSON bodies that are int64, and so bigints here. */
 export const int64Properties: ReadonlySet<string> = new Set(${JSON.stringify(int64Properties(description.components.schemas))});
 
+/** The POSTs that take no Idempotency-Key. */
+export const keyless: ReadonlySet<string> = new Set(${JSON.stringify(keyless())});
+
 /** Types of values: [Pet] is a list, [Pet, null] may be null. Properties that may be missing are left out. */
 export type Shape =
   | 'int64'
@@ -95,6 +99,12 @@ function int64Properties(schemas) {
   if (both.length > 0) throw new Error(`${both.join(', ')}: int64 in one schema, another number in a second one`);
   if (anywhere > 0) throw new Error('an int64 that is not a property of an object');
   return [...int64].sort();
+}
+
+function keyless() {
+  return Object.entries(description.paths)
+    .filter(([, { post }]) => post?.parameters.every(({ $ref }) => $ref !== '#/components/parameters/IdempotencyKey'))
+    .map(([path]) => `POST ${path}`);
 }
 
 /**

@@ -35,7 +35,7 @@ export const rules = [
     comment:
       'It runs in other programs, and in browsers: no Node builtin, and of this repository only the OpenAPI description.',
     from: { path: '^packages/client/src/', pathNot: String.raw`\.spec\.ts$` },
-    to: { pathNot: ['^packages/client/src/', npm('@ungap/raw-json', 'http-link-header')] },
+    to: { pathNot: ['^packages/client/src/', npm('@ungap/raw-json', 'http-link-header', 'standardwebhooks')] },
   },
   {
     name: 'only-web-apps-import-nest',

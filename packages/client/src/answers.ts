@@ -10,7 +10,7 @@ export function isAnswer(operation: string, status: number, body: unknown): bool
 }
 
 /** More properties than those of the shape are allowed: the API may add some. */
-function fits(value: unknown, shape: Shape): boolean {
+export function fits(value: unknown, shape: Shape): boolean {
   if (shape === 'int64') return typeof value === 'bigint' && value >= -INT64_END && value < INT64_END;
   if (shape === 'integer') return Number.isInteger(value);
   if (typeof shape === 'string') return typeof value === shape;

@@ -1,8 +1,11 @@
-import { type Answer, Call } from './call.js';
-import type { components, operations, paths } from './generated.js';
+import type { Call } from './call.js';
+import { Events } from './events.js';
+import type { components, operations } from './generated.js';
 import type { CallOptions, ClientOptions, PostOptions, WriteOptions } from './options.js';
-import { Pages } from './pages.js';
+import { type Pages, pagesOf } from './pages.js';
+import { type QueryOf, type Request, requestBy } from './request.js';
 import { Transport } from './transport.js';
+import { Webhooks } from './webhooks.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -21,42 +24,25 @@ export type PetQuery = QueryOf<operations['listPets']>;
 export type CategoryQuery = QueryOf<operations['listCategories']>;
 export type OrderQuery = QueryOf<operations['listOrders']>;
 
-/** The same parameters: each may be undefined, and lists may be readonly. */
-type Given<Parameters> = {
-  readonly [Name in keyof Parameters]:
-    (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
-};
-type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? Given<NonNullable<Query>> : never;
-
-type Method<Path extends keyof paths> = {
-  [Name in keyof paths[Path]]: paths[Path][Name] extends { responses: unknown } ? Uppercase<Name & string> : never;
-}[keyof paths[Path]];
-type OperationOf<Name extends string, Path extends keyof paths> = paths[Path][Lowercase<Name> & keyof paths[Path]];
-type JsonOf<Response> = Response extends { content: { 'application/json': infer Data } } ? Data : undefined;
-type DataOf<Operation> = Operation extends { responses: infer Responses }
-  ? JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
-  : never;
-type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } }
-  ? { readonly path: Given<Path> }
-  : unknown) &
-  (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
-    ? { readonly body: Body }
-    : unknown);
-type RequestOptions<Operation> = CallOptions &
-  PostOptions &
-  WriteOptions &
-  PartsOf<Operation> & { readonly query?: QueryOf<Operation> | undefined };
-
 /**
  * The client of the Animal Adoption Store API. Every int64 is an exact bigint in both directions. All calls of a client
  * share the account's limits: make one, and use it everywhere.
  */
 export class AdoptionStore {
+  /** What has happened in the store, oldest first. (Experimental.) */
+  readonly events: Events;
+  /** The receivers to which the API sends the events. (Experimental.) */
+  readonly webhooks: Webhooks;
+  /** Calls any operation of the description, also one that has no method here. */
+  readonly request: Request;
   readonly #transport: Transport;
 
   /** @throws TypeError or RangeError that names the option and its rule. */
   constructor(options: ClientOptions = {}) {
     this.#transport = new Transport(options);
+    this.request = requestBy(this.#transport);
+    this.events = new Events(this.#transport);
+    this.webhooks = new Webhooks(this.#transport, this.request);
   }
 
   /**
@@ -64,7 +50,7 @@ export class AdoptionStore {
    * category: `{ categoryId: [1n] }`.
    */
   pets(query: PetQuery = {}, options?: CallOptions): Pages<Pet> {
-    return this.#list('/pets', query, options);
+    return pagesOf(this.#transport, '/pets', query, options);
   }
 
   /** Adds an animal. Its status is `available` by default. */
@@ -84,7 +70,7 @@ export class AdoptionStore {
 
   /** The categories, by id. (Beta.) */
   categories(query: CategoryQuery = {}, options?: CallOptions): Pages<Category> {
-    return this.#list('/categories', query, options);
+    return pagesOf(this.#transport, '/categories', query, options);
   }
 
   /** One category. (Beta.) */
@@ -109,7 +95,7 @@ export class AdoptionStore {
 
   /** The account's orders, by id. (Beta.) */
   orders(query: OrderQuery = {}, options?: CallOptions): Pages<Order> {
-    return this.#list('/store/orders', query, options);
+    return pagesOf(this.#transport, '/store/orders', query, options);
   }
 
   /** Orders an available animal. The animal becomes `pending`. (Beta.) */
@@ -146,49 +132,4 @@ export class AdoptionStore {
   getRateLimit(options?: CallOptions): Call<RateLimit> {
     return this.request('GET', '/rate_limit', options);
   }
-
-  /** Calls any operation of the description, also one that has no method here. */
-  request<Path extends keyof paths, Name extends Method<Path>>(
-    method: Name,
-    path: Path,
-    ...[options]: unknown extends PartsOf<OperationOf<Name, Path>>
-      ? [options?: RequestOptions<OperationOf<Name, Path>>]
-      : [options: RequestOptions<OperationOf<Name, Path>>]
-  ): Call<DataOf<OperationOf<Name, Path>>> {
-    const { path: parameters = {}, query = {}, ...rest } = (options ?? {}) as LooseOptions;
-    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
-    const url = withQuery(this.#transport.at(filled), query);
-    return new Call(
-      this.#transport.send({ ...rest, method, path, url }) as Promise<Answer<DataOf<OperationOf<Name, Path>>>>,
-    );
-  }
-
-  #list<Item>(path: keyof paths, query: Readonly<Record<string, Parameter>>, options: CallOptions = {}): Pages<Item> {
-    const url = withQuery(this.#transport.at(path), query);
-    // A missing parameter is no filter. An empty list is a filter that nothing matches.
-    const isNothing = Object.values(query).some(isEmpty);
-    const fetch = (page: URL) =>
-      this.#transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
-    return new Pages(url, isNothing ? undefined : fetch);
-  }
-}
-
-type Parameter = string | number | bigint | readonly (string | bigint)[] | undefined;
-
-interface LooseOptions extends PostOptions, WriteOptions {
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, Parameter>>;
-  readonly body?: unknown;
-}
-
-function isEmpty(value: Parameter): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-function withQuery(url: URL, query: Readonly<Record<string, Parameter>>): URL {
-  for (const [name, value] of Object.entries(query))
-    // Without a value, an empty list would be no filter. The API refuses an empty value.
-    for (const each of isEmpty(value) ? [''] : [value].flat())
-      if (each !== undefined) url.searchParams.append(name, String(each));
-  return url;
 }

@@ -3,6 +3,9 @@
 /** The properties of JSON bodies that are int64, and so bigints here. */
 export const int64Properties: ReadonlySet<string> = new Set(["categoryId","id","petId"]);
 
+/** The POSTs that take no Idempotency-Key. */
+export const keyless: ReadonlySet<string> = new Set(["POST /webhooks","POST /webhooks/{webhookId}/rotate-secret","POST /webhooks/{webhookId}/recover"]);
+
 /** Types of values: [Pet] is a list, [Pet, null] may be null. Properties that may be missing are left out. */
 export type Shape =
   | 'int64'

@@ -15,6 +15,7 @@ interface Waiting {
 
 /** A window of the API's limits, or a refusal. */
 interface Window {
+  readonly limit: number;
   readonly left: number;
   readonly end: number;
   /** When a response said so. */
@@ -70,8 +71,12 @@ export class Limiter {
   leave(headers: Headers | undefined, error: ApiError | undefined): void {
     this.#inFlight -= 1;
     const windows = headers?.get('RateLimit')?.matchAll(/"(minute|day)";r=(\d+);t=(\d+)/g) ?? [];
-    for (const [, name = '', left, seconds] of windows) this.#read(name, Number(left), Number(seconds));
-    if (error?.status === 429) this.#read('refusal', 0, error.retryAfter ?? 1);
+    const policy = headers?.get('RateLimit-Policy');
+    for (const [, name = '', left, seconds] of windows) {
+      const [, limit] = new RegExp(`"${name}";q=(\\d+)`).exec(policy ?? '') ?? [];
+      this.#read(name, Number(limit ?? 0), Number(left), Number(seconds));
+    }
+    if (error?.status === 429) this.#read('refusal', 0, 0, error.retryAfter ?? 1);
     this.#letGo(this.#queue);
   }
 
@@ -79,13 +84,22 @@ export class Limiter {
    * Responses can arrive in another order than they were sent. So the smallest number left in a window counts, and an
    * earlier window is ignored. A slow response makes the end of its window too late, so the earliest end counts.
    */
-  #read(name: string, left: number, seconds: number): void {
+  #read(name: string, limit: number, left: number, seconds: number): void {
     const read = this.#clock.now();
     const end = read + seconds * 1000;
     const known = this.#windows.get(name) ?? { left, end: -Infinity };
-    if (end > known.end + MINUTE / 2) this.#windows.set(name, { left, end, read });
+    if (end > known.end + MINUTE / 2) this.#windows.set(name, { limit, left, end, read });
     else if (end > known.end - MINUTE / 2)
-      this.#windows.set(name, { left: Math.min(left, known.left), end: Math.min(end, known.end), read });
+      this.#windows.set(name, { limit, left: Math.min(left, known.left), end: Math.min(end, known.end), read });
+  }
+
+  /**
+   * Milliseconds between requests that aren't urgent: with less than half of a window left, the rest lasts until its end.
+   */
+  pace(): number {
+    const now = this.#clock.now();
+    const scarce = [...this.#windows.values()].filter(({ limit, left }) => left <= limit / 2);
+    return Math.max(0, ...scarce.map(({ left, end }) => (end - now) / Math.max(1, left)));
   }
 
   /** The time from which the limits allow a request. */

@@ -64,7 +64,8 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined;
 }
 
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** In milliseconds. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The options with their defaults. @throws TypeError or RangeError that names the option and its rule. */
 export function checked(options: ClientOptions) {
@@ -94,7 +95,7 @@ export function timeout(value: number | undefined): number | undefined {
   return value === undefined ? undefined : integer('timeout', value, 1, LONGEST_TIMER);
 }
 
-function integer(name: string, value: number, min: number, max: number): number {
+export function integer(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new RangeError(`${name} must be an integer from ${min} to ${max}`);
 }

@@ -1,10 +1,13 @@
 import LinkHeader from 'http-link-header';
 import { ApiError } from './api-error.js';
 import type { Answer } from './call.js';
+import type { paths } from './generated.js';
+import type { CallOptions } from './options.js';
+import { isEmpty, type Query, type Transport } from './transport.js';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Address of the next page; undefined on the last. It can be stored. */
+  /** Address of the next page; undefined on the last, except of events. It can be stored. */
   readonly next: string | undefined;
 }
 
@@ -46,7 +49,8 @@ export class Pages<Item> implements AsyncIterable<Item> {
       fetched.add(url.href);
       const page = await this.#page(url);
       yield page;
-      if (page.next === undefined) return;
+      // The next page of the last events is empty, until there are later ones.
+      if (page.next === undefined || page.items.length === 0) return;
       if (fetched.has(page.next)) throw notFetched('the next page is an earlier one', url);
       url = new URL(page.next);
     }
@@ -76,6 +80,21 @@ export class Pages<Item> implements AsyncIterable<Item> {
     if (url?.href.split('?')[0] === own) return url;
     throw notFetched(`the next page is not at ${own}`, from);
   }
+}
+
+/** The list at this path of the API. */
+export function pagesOf<Item>(
+  transport: Transport,
+  path: keyof paths,
+  query: Query,
+  options: CallOptions = {},
+  parameters?: Readonly<Record<string, unknown>>,
+): Pages<Item> {
+  // A missing parameter is no filter. An empty list is a filter that nothing matches.
+  const isNothing = Object.values(query).some(isEmpty);
+  const fetch = (page: URL) =>
+    transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
+  return new Pages(transport.at(path, query, parameters), isNothing ? undefined : fetch);
 }
 
 function notFetched(reason: string, page: URL): ApiError {

@@ -3,9 +3,10 @@ import { ApiError, type FailedRequest } from './api-error.js';
 import { type Answer, type ResponseInfo, responseInfo } from './call.js';
 import { TimedOut, within } from './clock.js';
 import { warnIfDeprecated } from './deprecation.js';
+import { keyless } from './generated.js';
 import { fromJson, toJson } from './json.js';
 import { Limiter } from './limiter.js';
-import { type CallOptions, checked, type ClientOptions, timeout } from './options.js';
+import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
 import { backOff, isPassing, retryAfterOf } from './retry.js';
 import { version } from './version.js';
 
@@ -14,6 +15,9 @@ const MOST_BYTES = 10 * 1024 * 1024;
 
 /** The operation that returns the limits doesn't count against them. */
 const LIMITS = 'GET /rate_limit';
+
+type Parameter = string | number | bigint | readonly (string | bigint)[] | undefined;
+export type Query = Readonly<Record<string, Parameter>>;
 
 export interface Sending extends CallOptions {
   readonly method: string;
@@ -33,7 +37,8 @@ interface Request extends FailedRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  readonly isConditional: boolean;
+  /** Whether it must not be sent again if it may have happened. */
+  readonly isOnce: boolean;
 }
 
 type Tried =
@@ -55,9 +60,22 @@ export class Transport {
     this.#limiterOfLimits = new Limiter(maxInFlight, clock);
   }
 
-  at(path: string): URL {
+  at(path: string, query: Query, parameters: Readonly<Record<string, unknown>> = {}): URL {
     const { base } = this.#options;
-    return new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
+    const url = new URL(`${base.pathname.replace(/\/$/, '')}${filled}`, base);
+    for (const [name, value] of Object.entries(query))
+      // Without a value, an empty list would be no filter. The API refuses an empty value.
+      for (const each of isEmpty(value) ? [''] : [value].flat())
+        if (each !== undefined) url.searchParams.append(name, String(each));
+    return url;
+  }
+
+  /** Waits between requests that aren't urgent: longer while few are left. Resolves at once when the signal is aborted. */
+  async pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    const wait = Math.min(Math.max(milliseconds, this.#limiter.pace()), LONGEST_TIMER);
+    await within(clock, undefined, signal, (own) => clock.wait(wait, own)).catch(() => undefined);
   }
 
   /** @throws ApiError for every failure. Only an invalid argument is a TypeError or RangeError. */
@@ -88,8 +106,7 @@ export class Transport {
       mayHaveHappened ||= error.status !== 429;
       const wait = backOff(tries, error.retryAfter);
       if (!isPassing(error, request.method) || tries >= maxTries || waited + wait > maxWait) throw error;
-      // The lost try may have changed the entity tag. The next one would get 412, as if somebody else had changed it.
-      if (request.isConditional && mayHaveHappened) throw error;
+      if (request.isOnce && mayHaveHappened) throw error;
       await clock.wait(wait, signal);
       waited += wait;
       last = error;
@@ -181,21 +198,28 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
   };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
-  const key = method === 'POST' ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
+  const operation = `${method} ${path}`;
+  const isKeyless = keyless.has(operation);
+  const key = method === 'POST' && !isKeyless ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
   if (key !== undefined) headers['Idempotency-Key'] = key;
   // `fetch` would fail at each try, as with a broken connection.
   for (const [name, value] of Object.entries(headers))
     if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`${name} must be printable ASCII`);
   return {
-    operation: `${method} ${path}`,
+    operation,
     url,
     method,
     headers,
     body: body === undefined ? null : toJson(body),
-    isConditional: ifMatch !== undefined,
+    // A lost try may have changed the entity tag. The next one would get 412, as if somebody else had changed it.
+    isOnce: isKeyless || ifMatch !== undefined,
     idempotencyKey: key,
     page,
   };
+}
+
+export function isEmpty(value: Parameter): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The whole body; undefined if it is too large. */

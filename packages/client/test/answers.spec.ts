@@ -162,6 +162,7 @@ const changeIfMatch: Call = (store) => store.changePet(1n, { name: 'Milo' }, { i
 const withdraw: Call = (store) => store.withdrawPet(1n);
 const pets: Call = async (store) => (await store.pets().page()).items;
 const limits: Call = (store) => store.getRateLimit();
+const rotate: Call = (store) => store.webhooks.rotateSecret('whk_1');
 const names: Call = async (store) => {
   const found: string[] = [];
   for await (const { name } of store.pets()) found.push(name);
@@ -326,6 +327,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['reset; then 200', [reset(half), cats], CATS],
     ['reset, to a POST', [reset()], { ...NETWORK, idempotencyKey: ANY_KEY }, { ...AGAIN, call: create }],
     ['reset, to a PATCH with If-Match', [reset()], NETWORK, { call: changeIfMatch }],
+    ['reset, to a POST without a key', [reset()], { ...NETWORK, idempotencyKey: undefined }, { call: rotate }],
   ],
   'a server that hangs': [
     ...Object.entries(HANGS).flatMap(([name, step]): Row[] => [
@@ -379,6 +381,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ]),
     ['503 20', [limited(503, '20'), cats], CATS, { waits: [20_000] }],
     ['429 0, to a PATCH with If-Match; then reset', [limited(429, '0'), reset()], NETWORK, { call: changeIfMatch }],
+    ['429 0, to a POST without a key; then reset', [limited(429, '0'), reset()], NETWORK, { call: rotate }],
     ['429 0, for ever', [limited(429, '0')], { ...LIMITED, retryAfter: 0 }, AGAIN],
     [
       '429 20, for ever; maxWait 60 s',
@@ -451,7 +454,8 @@ describe.each(Object.entries(ROWS))('%s', (_what, rows) => {
     // A POST happens once, because each of its requests has the same key.
     const keys = server.received.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBeLessThanOrEqual(1);
-    for (const { method } of server.received) expect(typeof keys[0]).toBe(method === 'POST' ? 'string' : 'undefined');
+    for (const { method, url } of server.received)
+      expect(typeof keys[0]).toBe(method === 'POST' && !url.endsWith('-secret') ? 'string' : 'undefined');
   });
 });
 

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { useApi } from '@adoption-store/api/testing/api';
 import { instant, MINUTE } from '@adoption-store/domain';
 import { temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import ts from 'typescript';
-import { AdoptionStore, ApiError, type ClientOptions, type TryInfo } from '../src/index.js';
+import { AdoptionStore, ApiError, type ClientOptions, type TryInfo, verifyWebhook } from '../src/index.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const CLIENT = join(__dirname, '..');
@@ -58,6 +58,8 @@ const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
   'messages.ts': /^"Is Luna still there\?" is queued\n$/,
 };
+/** Those that end when they are told to. */
+const ENDLESS = ['events.ts', 'webhooks.ts'];
 
 describe('the examples', () => {
   // First, because they say the ids of the animals.
@@ -74,30 +76,75 @@ describe('the examples', () => {
   });
 
   it('are all tested', () => {
-    expect(readdirSync(EXAMPLES).sort()).toEqual(Object.keys(OUTPUTS).sort());
+    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(OUTPUTS), ...ENDLESS].sort());
   });
 
-  it('the README shows one of them unchanged', () => {
-    const shown = readFileSync(join(EXAMPLES, '../README.md'), 'utf8');
-    expect(shown).toContain(`\`\`\`ts\n${readFileSync(join(EXAMPLES, 'quick-start.ts'), 'utf8')}\`\`\`\n`);
+  it('that follows the events tells each adoption once, however often it is stopped and started', async () => {
+    const folder = await temporaryFolder();
+    const env = { CURSOR_FILE: join(folder.path, 'cursor.txt') };
+    for (const name of ['Coco', 'Rex']) {
+      const { id: petId } = await storeOf().createPet({ name, categoryId: 1n });
+      await storeOf().completeOrder((await storeOf().placeOrder({ petId })).id);
+      const { child, until } = start('events.ts', env);
+      expect(await until(/Coco|Rex/)).not.toContain(name === 'Rex' ? 'Coco' : 'Rex');
+      child.kill('SIGINT');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    }
+    await folder.remove();
+  });
+
+  it('that receives events answers 204 to those that are signed, and 400 to others', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const { child, until } = start('webhooks.ts', { WEBHOOK_SECRET: secret, PORT: '0' });
+    const [, port] = /port: (\d+)/.exec(await until(/port: \d+/)) ?? [];
+    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${MAX_INT64}}}`;
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
+    };
+    const send = async (text: string) =>
+      (await fetch(`http://localhost:${port}`, { method: 'POST', headers, body: text })).status;
+    expect([await send(body), await send(`${body} `)]).toEqual([204, 400]);
+    expect(await until(/evt_1/)).toContain(`evt_1: pet.added ${MAX_INT64}\n`);
+    child.kill();
+  });
+
+  it.each(['quick-start.ts', ...ENDLESS])('%s is in the README unchanged', (name) => {
+    expect(read(join(CLIENT, 'README.md'))).toContain(`\`\`\`ts\n${read(join(EXAMPLES, name))}\`\`\`\n`);
   });
 });
 
+/** The output of the example, once it has ended. */
+async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
+  const { child, printed } = start(example);
+  await once(child, 'close');
+  return printed;
+}
+
 /**
- * Runs the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
+ * Starts the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
  * workspace's packages.
  */
-async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
-  const { outputText } = ts.transpileModule(readFileSync(join(EXAMPLES, example), 'utf8'), {
+function start(example: string, more: Readonly<Record<string, string>> = {}) {
+  const { outputText } = ts.transpileModule(read(join(EXAMPLES, example)), {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
   });
-  const { stdin, stdout, stderr } = spawn(process.execPath, ['--input-type=module'], {
+  const child = spawn(process.execPath, ['--input-type=module'], {
     cwd: EXAMPLES,
-    env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key },
+    env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key, ...more },
   });
-  stdin.end(outputText);
-  const [printed, failed] = await Promise.all([text(stdout), text(stderr)]);
-  return { stdout: printed, stderr: failed };
+  child.stdin.end(outputText);
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => (printed[name] += chunk));
+  /** What it has printed, once that matches. */
+  const until = async (pattern: RegExp) => {
+    while (!pattern.test(printed.stdout)) await once(child.stdout, 'data');
+    return printed.stdout;
+  };
+  return { child, printed, until };
 }
 
 describe('an animal', () => {
@@ -157,6 +204,104 @@ describe('orders', () => {
     const again = await store.placeOrder({ petId });
     expect(await store.completeOrder(again.id)).toMatchObject({ id: again.id, status: 'completed' });
     expect(await all(store.pets({ id: [petId] }))).toMatchObject([{ status: 'sold' }]);
+  });
+});
+
+describe('events', () => {
+  it('are of the changes, typed by their type, and those of orders come to their own account alone', async () => {
+    const store = storeOf();
+    const other = storeOf({ apiKey: (await api.openKey()).key });
+    const before = await all(store.events.list());
+    const added = await store.createPet({ name: 'Luna', categoryId: MAX_INT64 });
+    const order = await store.placeOrder({ petId: added.id });
+    const seen = async (by: AdoptionStore) => (await all(by.events.list())).slice(-3);
+    expect(await seen(store)).toMatchObject([
+      { type: 'pet.added', data: added },
+      { type: 'order.placed', data: order },
+      { type: 'pet.changed', data: { ...added, status: 'pending' } },
+    ]);
+    expect((await seen(other)).map(({ type }) => type)).not.toContain('order.placed');
+    expect(await all(store.events.list({ types: ['order.placed'] }))).toHaveLength(
+      before.filter(({ type }) => type === 'order.placed').length + 1,
+    );
+    for (const event of await seen(store)) {
+      if (event.type === 'pet.added') expect(event.data.categoryId).toBe(MAX_INT64);
+      if (event.type === 'order.placed') expect(event.data.petId).toBe(added.id);
+    }
+  });
+
+  it('are each seen once by a reader that is stopped at random while others write', async () => {
+    const store = storeOf({ apiKey: (await api.openKey()).key, clock: new VirtualClock() });
+    const names = Array.from({ length: 300 }, (_, index) => `Followed ${index}`);
+    const written = Promise.all(names.map((name) => storeOf().createPet({ name, categoryId: 1n })));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    while (seen.length < names.length) {
+      const events = store.events.follow({ types: ['pet.added'], cursor });
+      for await (const { data } of events)
+        if (data.name.startsWith('Followed') && (seen.push(data.name) === names.length || Math.random() < 0.05)) break;
+      ({ cursor } = events);
+    }
+    await written;
+    expect(seen.sort()).toEqual(names.sort());
+  });
+});
+
+describe('webhooks', () => {
+  it('are created, changed, given another secret, and removed', async () => {
+    const { webhooks } = storeOf();
+    const { secret, ...created } = await webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
+    expect(created).toMatchObject({ types: ['pet.added'], status: 'enabled' });
+    expect(await webhooks.list()).toEqual([created]);
+    const changed = await webhooks.change(created.id, { types: null, description: 'Ours' });
+    expect(changed).toEqual({ ...created, types: undefined, description: 'Ours', updatedAt: changed.updatedAt });
+    expect(await webhooks.get(created.id)).toEqual(changed);
+    const rotated = await webhooks.rotateSecret(created.id);
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    await webhooks.remove(created.id);
+    expect(await webhooks.list()).toEqual([]);
+  });
+
+  it('are sent what verifies with either secret, and what has failed is sent again', async () => {
+    const store = storeOf();
+    const { id, secret } = await store.webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
+    const secrets = [secret, (await store.webhooks.rotateSecret(id)).secret];
+    const { requests } = api.webhookSender;
+    const deliver = async (answer: number) => {
+      requests.length = 0;
+      api.webhookSender.answer = () => answer;
+      await api.application.publishEvents.execute();
+      while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
+      return requests.map(({ id: eventId, at, body, secrets: signing }) => {
+        const stamp = new Date(Math.floor(Date.now() / 1000) * 1000);
+        const headers = {
+          'webhook-id': eventId,
+          'webhook-timestamp': String(stamp.getTime() / 1000),
+          'webhook-signature': signing.map((each) => new Webhook(each).sign(eventId, stamp, body)).join(' '),
+        };
+        expect(at).toBe(api.clock.now());
+        return secrets.map((each) => verifyWebhook({ body, headers, secret: each }));
+      });
+    };
+    const ping = await store.webhooks.ping(id);
+    const pinged = { id: ping.id, type: 'webhook.ping', data: { id } };
+    expect(await deliver(204)).toMatchObject([[pinged, pinged]]);
+    const added = await store.createPet({ name: 'Luna', categoryId: MAX_INT64 });
+    const [event] = (await all(store.events.list({ types: ['pet.added'] }))).slice(-1);
+    expect(event).toMatchObject({ type: 'pet.added', data: added });
+    expect(await deliver(410)).toEqual([[event, event]]);
+    await store.webhooks.change(id, { status: 'enabled' });
+    const [failed] = await all(store.webhooks.deliveries(id));
+    expect(failed).toMatchObject({ eventId: event?.id, status: 'failed', attempts: 1, responseStatus: 410 });
+    const queued = { status: 'queued', attempts: 0, nextAttemptAt: expect.stringMatching(/Z$/) };
+    expect(await store.webhooks.retry(id, failed?.id ?? '')).toEqual({ ...failed, ...queued });
+    api.clock.advance(MINUTE);
+    expect(await deliver(410)).toEqual([[event, event]]);
+    await store.webhooks.change(id, { status: 'enabled' });
+    const since = new Date(Date.parse(event?.createdAt ?? '') - 1);
+    expect((await store.webhooks.recover(id, since)).queued).toBeGreaterThan(0);
+    expect(await all(store.webhooks.deliveries(id))).toContainEqual({ ...failed, ...queued });
   });
 });
 

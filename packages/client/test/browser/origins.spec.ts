@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { plan } from '@adoption-store/domain';
 import { findChromium } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the client in a browser, for there is no Chromium here');
@@ -16,8 +17,23 @@ const IMPORTS = {
   '@adoption-store/client': '/dist/index.js',
   '@ungap/raw-json': '/raw-json.js',
   'http-link-header': '/link-header.js',
+  standardwebhooks: '/standardwebhooks.js',
 };
 const DOCUMENT = `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>`;
+
+/** An expression for what a CommonJS module exports. */
+function commonJs(name: string, from = __dirname): string {
+  const file = require.resolve(name, { paths: [from] });
+  const source = readFileSync(file, 'utf8');
+  const required = Array.from(
+    source.matchAll(/\brequire\("([^"]+)"\)/g),
+    ([, each = '']) => `'${each}': ${commonJs(each, dirname(file))}`,
+  );
+  return `(() => {
+    const module = { exports: {} }, { exports } = module, modules = { ${required.join()} }, require = (name) => modules[name];
+    ${source}
+    return module.exports; })()`;
+}
 
 /** The built package and its dependencies, as a bundler would serve them. */
 function fileAt(path: string): string {
@@ -26,7 +42,9 @@ function fileAt(path: string): string {
     case '/raw-json.js':
       return read(require.resolve('@ungap/raw-json'));
     case '/link-header.js':
-      return `const module = {}; ${read(require.resolve('http-link-header'))}; export default module.exports;`;
+      return `export default ${commonJs('http-link-header')};`;
+    case '/standardwebhooks.js':
+      return `export const { Webhook } = ${commonJs('standardwebhooks')};`;
     default:
       return read(join(__dirname, '../..', path));
   }
@@ -57,7 +75,7 @@ function fileAt(path: string): string {
   /** What this program of the page returns. */
   const run = (key: string, program: string) =>
     page.evaluate<unknown>(`(async () => {
-      const { AdoptionStore } = await import('@adoption-store/client');
+      const { AdoptionStore, verifyWebhook } = await import('@adoption-store/client');
       const store = new AdoptionStore({ baseUrl: '${api.origin}/v1', apiKey: '${key}', maxTries: 1 });
       ${program}
     })()`);
@@ -86,6 +104,29 @@ function fileAt(path: string): string {
       sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
       limits: [58, 54].map((remaining) => ({ limit: 60, remaining, reset: expect.any(Number) })),
     });
+  });
+
+  it('follows the events, and verifies deliveries without anything of Node.js', async () => {
+    const { key } = await api.openKey('free');
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${2n ** 63n - 1n}}}`;
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
+    };
+    const seen = await run(
+      key,
+      `
+      const { id } = await store.createPet({ name: 'Coco', categoryId: 1n });
+      const received = { headers: new Headers(${JSON.stringify(headers)}), secret: '${secret}' };
+      const body = new TextEncoder().encode('${body}');
+      for await (const { data } of store.events.follow({ types: ['pet.added'] }))
+        if (data.id === id) return [data.name, typeof Buffer, verifyWebhook({ ...received, body }).data.id];
+    `,
+    );
+    expect(seen).toEqual(['Coco', 'undefined', 2n ** 63n - 1n]);
   });
 
   it('reads why it is refused: a tag of before, another’s key, no requests left', async () => {

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { VirtualClock } from '../test/support/virtual-clock.js';
+import { AdoptionStore, ApiError, type ClientOptions, type FollowOptions, type StoreEvent } from './index.js';
+
+interface Sent {
+  readonly at: number;
+  readonly query: URLSearchParams;
+}
+
+/** Said before the events of a request, or instead of them. */
+type Before = (request: number) => Response | undefined;
+
+/** An API with these events of animals, which says which requests it got and when. */
+function feedOf(count: number, before: Before = () => undefined, headers: Record<string, string> = {}) {
+  const sent: Sent[] = [];
+  const clock = new VirtualClock();
+  const feed = { count };
+  const fetch: ClientOptions['fetch'] = async (url) => {
+    const query = url.searchParams;
+    sent.push({ at: clock.now(), query });
+    const refusal = before(sent.length);
+    if (refusal !== undefined) return refusal;
+    const start = Number(query.get('cursor') ?? 0);
+    const end = Math.min(feed.count, start + Number(query.get('limit') ?? 20));
+    query.set('cursor', String(end));
+    const events = Array.from({ length: end - start }, (_, index) => textOf(start + index + 1));
+    return new Response(`[${events.join(',')}]`, { headers: { ...headers, Link: `<${url.href}>; rel="next"` } });
+  };
+  const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock });
+  return { store, sent, clock, feed };
+}
+
+/** The nth event: of an animal whose id no double has. */
+const textOf = (place: number) =>
+  `{"id":"${idOf(place)}","type":"pet.added","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+const idOf = (place: number) => `evt_${String(place).padStart(32, '0')}`;
+const petOf = (place: number) => 2n ** 62n + BigInt(place);
+const pets = (events: readonly StoreEvent[]) => events.map(({ data }) => data.id);
+const petsUntil = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => petOf(first + index));
+const error = (status: number, code: string, headers = {}) =>
+  new Response(JSON.stringify({ code, message: 'a test', status }), { status, headers });
+
+/** So many events from the cursor, and the place after them. */
+async function take(store: AdoptionStore, count: number, options?: FollowOptions) {
+  const followed = store.events.follow(options);
+  const events: StoreEvent[] = [];
+  for await (const event of followed) if (events.push(event) === count) break;
+  return { events, cursor: followed.cursor };
+}
+
+describe('the list of events', () => {
+  it('ends with those until now, and its last page says where later ones are', async () => {
+    const { store, feed, sent } = feedOf(150);
+    const found: StoreEvent[] = [];
+    let end: string | undefined;
+    for await (const { items, next } of store.events.list({ types: ['pet.added', 'pet.removed'] }).pages()) {
+      found.push(...items);
+      end = next;
+    }
+    expect(pets(found)).toEqual(petsUntil(150));
+    expect(sent[0]?.query.getAll('type')).toEqual(['pet.added', 'pet.removed']);
+    feed.count = 151;
+    expect(
+      pets(
+        (
+          await store.events
+            .list()
+            .from(end ?? '')
+            .page()
+        ).items as StoreEvent[],
+      ),
+    ).toEqual([petOf(151)]);
+  });
+});
+
+describe('following the events', () => {
+  it('yields each once, in order: what is behind at once, and what comes later within the interval', async () => {
+    const { store, sent, feed, clock } = feedOf(250);
+    void clock.wait(12_000).then(() => {
+      feed.count = 251;
+    });
+    const { events } = await take(store, 251, { interval: 4_000 });
+    expect(pets(events)).toEqual(petsUntil(251));
+    expect(sent.map(({ at }) => at)).toEqual([0, 0, 0, 4_000, 8_000, 12_000]);
+  });
+
+  it('goes on from its cursor with the next event, wherever on a page it was stopped', async () => {
+    const { store, feed } = feedOf(250);
+    for (const stop of [1, 99, 100, 101, 249, 250]) {
+      const { cursor } = await take(store, stop);
+      feed.count += 1;
+      const { events } = await take(store, feed.count - stop, { cursor });
+      expect(pets(events)).toEqual(petsUntil(feed.count, stop + 1));
+    }
+  });
+
+  it('moves its cursor on while nothing happens, so that it does not expire', async () => {
+    const { store, feed, sent } = feedOf(0);
+    const controller = new AbortController();
+    const followed = store.events.follow({ signal: controller.signal });
+    const ended = followed[Symbol.asyncIterator]().next();
+    while (sent.length < 2) await new Promise(setImmediate);
+    expect(followed.cursor).toBe('0');
+    feed.count = 1;
+    expect(await ended).toMatchObject({ value: { id: idOf(1) } });
+    expect(followed.cursor).toBe('1');
+    controller.abort();
+  });
+
+  it('ends without an error when its signal is aborted: between two events, in a request, in a wait', async () => {
+    let stop = new AbortController();
+    const { store, clock, sent } = feedOf(3, (request) => {
+      if (request === 3) stop.abort(new Error('enough'));
+      return undefined;
+    });
+    const ids: string[] = [];
+    const follow = async (onEvent: (count: number) => void) => {
+      stop = new AbortController();
+      for await (const { id } of store.events.follow({ signal: stop.signal })) onEvent(ids.push(id));
+    };
+    await follow((count) => {
+      if (count === 2) stop.abort();
+    });
+    await follow(() => undefined);
+    const from = clock.now();
+    await follow((count) => {
+      if (count === 8)
+        void clock.wait(2_000).then(() => {
+          stop.abort();
+        });
+    });
+    expect(ids).toEqual([1, 2, 1, 2, 3, 1, 2, 3].map(idOf));
+    expect(clock.now() - from).toBe(2_000);
+    expect(sent).toHaveLength(4);
+  });
+
+  it('is only delayed by a limit, however long', async () => {
+    const refusal = error(429, 'daily_quota_exceeded', { 'Retry-After': '3600' });
+    const { store, sent } = feedOf(1, (request) => (request === 1 ? refusal : undefined));
+    expect(pets((await take(store, 1)).events)).toEqual([petOf(1)]);
+    expect(sent[1]?.at).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it.each([
+    [501, 5_000],
+    [500, 80_000],
+    [1, 40_000_000],
+  ])('waits longer once half of a window is spent: with %i of 1,000 requests left, %i ms', async (left, wait) => {
+    const { store, sent, feed } = feedOf(
+      1,
+      (request) => {
+        feed.count = request;
+        return undefined;
+      },
+      {
+        'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+        RateLimit: `"minute";r=59;t=60, "day";r=${left};t=40000`,
+      },
+    );
+    await take(store, 2);
+    expect(sent.map(({ at }) => at)).toEqual([0, wait]);
+  });
+
+  it('throws any other failure, such as a cursor that has expired', async () => {
+    const { store } = feedOf(1, () => error(410, 'cursor_expired'));
+    const failure: unknown = await take(store, 1, { cursor: '1' }).catch((reason: unknown) => reason);
+    expect(failure).toBeInstanceOf(ApiError);
+    expect(failure).toMatchObject({ code: 'cursor_expired', status: 410 });
+  });
+
+  it('asks at most once a second', () => {
+    const { store } = feedOf(0);
+    const rule = new RangeError('interval must be an integer from 1000 to 2147483647');
+    for (const interval of [999, 1000.5, NaN, Infinity]) expect(() => store.events.follow({ interval })).toThrow(rule);
+  });
+});

@@ -1,0 +1,133 @@
+import { ApiError } from './api-error.js';
+import type { components, webhooks } from './generated.js';
+import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
+import { type Page, type Pages, pagesOf } from './pages.js';
+import type { Transport } from './transport.js';
+
+type Schemas = components['schemas'];
+export type EventType = Schemas['EventType'];
+
+type BodyOf<Type extends keyof webhooks> = webhooks[Type]['post']['requestBody']['content']['application/json'];
+
+/**
+ * Something that has happened. Its `type` tells what `data` is. The API may add types, which come unless `types` names
+ * some: ignore those that you don't know.
+ */
+export type StoreEvent<Type extends keyof webhooks = EventType> = {
+  [Each in Type]: Pick<Schemas['Event'], 'id' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'>;
+}[Type];
+
+export interface EventQuery<Type extends EventType = EventType> {
+  /** Only events of these types. */
+  readonly types?: readonly Type[] | undefined;
+  /** Most events on a page, 1 to 100. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface FollowOptions<Type extends EventType = EventType> {
+  /** Only events of these types. */
+  readonly types?: readonly Type[] | undefined;
+  /** The `cursor` of an earlier `Following`. Default: begins with the oldest event that is kept. */
+  readonly cursor?: string | undefined;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal | undefined;
+  /** Least milliseconds to wait when there is nothing new, from 1,000. Default: 5,000. */
+  readonly interval?: number | undefined;
+}
+
+/** The largest page, so that a reader that is behind takes the fewest requests. */
+const MOST_EVENTS = 100;
+
+export class Events {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The events until now. */
+  list<Type extends EventType = EventType>(
+    { types, ...query }: EventQuery<Type> = {},
+    options?: CallOptions,
+  ): Pages<StoreEvent<Type>> {
+    return pagesOf(this.#transport, '/events', { ...query, type: types }, options);
+  }
+
+  /** The events until now, and later ones as they happen. */
+  follow<Type extends EventType = EventType>(options: FollowOptions<Type> = {}): Following<StoreEvent<Type>> {
+    const { types, cursor, signal } = options;
+    const interval = integer('interval', options.interval ?? 5_000, 1_000, LONGEST_TIMER);
+    return new Following(
+      cursor,
+      signal,
+      (page) => this.list({ types, limit: MOST_EVENTS, cursor: page }, { signal }).page(),
+      (least) => this.#transport.pause(Math.max(interval, least), signal),
+    );
+  }
+}
+
+/** Between a page's cursor and an event's id. Neither has it. */
+const BEHIND = '~';
+
+/**
+ * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. A limit
+ * only delays it. Any other failure is thrown as an ApiError: `cursor_expired` if events after the cursor are lost.
+ */
+export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
+  #cursor: string | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #fetch: (cursor: string | undefined) => Promise<Page<Event>>;
+  readonly #pause: (least: number) => Promise<void>;
+
+  constructor(
+    cursor: string | undefined,
+    signal: AbortSignal | undefined,
+    fetch: (cursor: string | undefined) => Promise<Page<Event>>,
+    pause: (least: number) => Promise<void>,
+  ) {
+    this.#cursor = cursor;
+    this.#signal = signal;
+    this.#fetch = fetch;
+    this.#pause = pause;
+  }
+
+  /**
+   * The place after the event that the loop is at: `follow({ cursor })` goes on there. It moves on while nothing happens
+   * too, so that it doesn't expire. Undefined before the first page.
+   */
+  get cursor(): string | undefined {
+    return this.#cursor;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    for (;;) {
+      // The API's cursors are of pages. So a place within one is its page's cursor and the event's id.
+      const [start = '', last] = this.#cursor?.split(BEHIND) ?? [];
+      const page = await this.#page(start === '' ? undefined : start);
+      if (page === undefined) return;
+      const { items, next } = page;
+      if (next === undefined) return;
+      const end = new URL(next).searchParams.get('cursor') ?? undefined;
+      for (const event of items.slice(items.findIndex(({ id }) => id === last) + 1)) {
+        if (this.#signal?.aborted === true) return;
+        this.#cursor = event === items.at(-1) ? end : start + BEHIND + event.id;
+        yield event;
+      }
+      this.#cursor = end;
+      if (items.length < MOST_EVENTS) await this.#pause(0);
+    }
+  }
+
+  /** Undefined once the signal is aborted. */
+  async #page(cursor: string | undefined): Promise<Page<Event> | undefined> {
+    for (;;)
+      try {
+        return await this.#fetch(cursor);
+      } catch (error) {
+        if (this.#signal?.aborted === true) return undefined;
+        if (!(error instanceof ApiError) || error.kind !== 'rate_limit') throw error;
+        await this.#pause((error.retryAfter ?? 0) * 1000);
+      }
+  }
+}

@@ -1,0 +1,55 @@
+import { type Answer, Call } from './call.js';
+import type { paths } from './generated.js';
+import type { CallOptions, PostOptions, WriteOptions } from './options.js';
+import type { Query, Transport } from './transport.js';
+
+/** The same parameters: each may be undefined, and lists may be readonly. */
+type Given<Parameters> = {
+  readonly [Name in keyof Parameters]:
+    (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
+};
+export type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } }
+  ? Given<NonNullable<Query>>
+  : never;
+
+type Method<Path extends keyof paths> = {
+  [Name in keyof paths[Path]]: paths[Path][Name] extends { responses: unknown } ? Uppercase<Name & string> : never;
+}[keyof paths[Path]];
+type OperationOf<Name extends string, Path extends keyof paths> = paths[Path][Lowercase<Name> & keyof paths[Path]];
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Data } } ? Data : undefined;
+type DataOf<Operation> = Operation extends { responses: infer Responses }
+  ? JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
+  : never;
+type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } }
+  ? { readonly path: Given<Path> }
+  : unknown) &
+  (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
+    ? { readonly body: Body }
+    : unknown);
+type RequestOptions<Operation> = CallOptions &
+  PostOptions &
+  WriteOptions &
+  PartsOf<Operation> & { readonly query?: QueryOf<Operation> | undefined };
+
+/** Calls an operation of the description. */
+export type Request = <Path extends keyof paths, Name extends Method<Path>>(
+  method: Name,
+  path: Path,
+  ...options: unknown extends PartsOf<OperationOf<Name, Path>>
+    ? [options?: RequestOptions<OperationOf<Name, Path>>]
+    : [options: RequestOptions<OperationOf<Name, Path>>]
+) => Call<DataOf<OperationOf<Name, Path>>>;
+
+export function requestBy(transport: Transport): Request {
+  return <Data>(method: string, path: string, options: LooseOptions = {}) => {
+    const { path: parameters = {}, query = {}, ...rest } = options;
+    const url = transport.at(path, query, parameters);
+    return new Call(transport.send({ ...rest, method, path, url }) as Promise<Answer<Data>>);
+  };
+}
+
+interface LooseOptions extends PostOptions, WriteOptions {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+}
