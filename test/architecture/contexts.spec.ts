@@ -6,7 +6,7 @@ import { temporaryFolder } from '@adoption-store/test-support';
 /** A context has the same folder wherever it appears. */
 const CONTEXTS = [
   ...['animals', 'categories', 'orders', 'messages', 'events', 'accounts'],
-  ...['limits', 'sessions', 'idempotency', 'deliveries'],
+  ...['limits', 'sessions', 'idempotency', 'deliveries', 'webhooks'],
 ];
 
 /** What a workspace has besides: folders of its technology, which know no context or every one. */

@@ -19,6 +19,7 @@ import { AnimalsController } from './animals/animals.controller.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
 import { type ApiApplication, OWN_USE_CASES } from './use-cases.js';
 
 const CONTROLLERS = [
@@ -27,6 +28,7 @@ const CONTROLLERS = [
   OrdersController,
   MessagesController,
   EventsController,
+  WebhooksController,
   LimitsController,
 ];
 /** In their order. */

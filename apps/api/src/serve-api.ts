@@ -36,6 +36,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     poolSize: settings.DATABASE_POOL_SIZE,
     redis: settings.REDIS_URL,
     categories: settings.CATEGORIES,
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
     banPolicy: {
       refusals: settings.BAN_REFUSALS,
       firstBan: settings.BAN_SECONDS * SECOND,

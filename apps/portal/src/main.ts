@@ -31,6 +31,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     poolSize: settings.DATABASE_POOL_SIZE,
     redis: settings.REDIS_URL,
     categories: settings.CATEGORIES,
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
     onEvent,
     onDependency: logDependencies(log),
   });

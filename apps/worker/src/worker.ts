@@ -49,6 +49,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
     delivery: mail ?? writeTo(log),
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
     onEvent,
     onDependency: logDependencies({ logger: log }),
   });

@@ -19,6 +19,10 @@ const Category = { id: 'int64', name: 'string' } as const;
 const Order = { id: 'int64', petId: 'int64', status: 'string', createdAt: 'string', updatedAt: 'string' } as const;
 const Message = { id: 'string', message: 'string', status: 'string', createdAt: 'string' } as const;
 const Event = { id: 'string', type: 'string', createdAt: 'string', data: {} } as const;
+const Webhook = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string' } as const;
+const WebhookWithSecret = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string', secret: 'string' } as const;
+const Delivery = { id: 'string', type: 'string', status: 'string', attempts: 'integer', createdAt: 'string' } as const;
+const Recovered = { queued: 'integer' } as const;
 const RateLimitWindow = { limit: 'integer', used: 'integer', remaining: 'integer', reset: 'integer' } as const;
 const RateLimit = { plan: 'string', minute: RateLimitWindow, day: RateLimitWindow, ban: [{ until: 'integer' }, null] } as const;
 
@@ -42,6 +46,16 @@ export const answers: Readonly<Record<string, Shape | null>> = {
   'POST /messages': Message,
   'GET /messages/{messageId}': Message,
   'GET /events': [Event],
+  'GET /webhooks': [Webhook],
+  'POST /webhooks': WebhookWithSecret,
+  'GET /webhooks/{webhookId}': Webhook,
+  'PATCH /webhooks/{webhookId}': Webhook,
+  'DELETE /webhooks/{webhookId}': null,
+  'POST /webhooks/{webhookId}/rotate-secret': WebhookWithSecret,
+  'POST /webhooks/{webhookId}/ping': Delivery,
+  'GET /webhooks/{webhookId}/deliveries': [Delivery],
+  'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry': Delivery,
+  'POST /webhooks/{webhookId}/recover': Recovered,
   'GET /rate_limit': RateLimit,
 };
 
@@ -295,6 +309,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Lists the account's webhooks, the oldest first. There are at most 10, so the list has no pages. It needs the scope `webhooks:write`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. An account that has 10 webhooks gets 409 `too_many_webhooks`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Gets one of the account's webhooks. It needs the scope `webhooks:write`.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Deletes the webhook with its secret and its deliveries. Nothing more is sent to it. It needs the scope `webhooks:write`.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. It needs the scope `webhooks:write`.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{webhookId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Gives the webhook another secret. For 24 hours the former one also signs. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhookId}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ping a webhook
+         * @description Queues a delivery of the type `webhook.ping`, to try the receiver. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         */
+        post: operations["pingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description Lists the deliveries, the newest first. They are kept as long as their events. It needs the scope `webhooks:write`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhookId}/deliveries/{deliveryId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a delivery
+         * @description Queues the delivery again, with all its attempts; it is due at once. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhookId}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover deliveries
+         * @description Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events from before the webhook was created too. A repetition queues nothing twice. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         */
+        post: operations["recoverDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rate_limit": {
         parameters: {
             query?: never;
@@ -316,7 +482,208 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "pet.added": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive pet.added
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receivePetAdded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "pet.changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive pet.changed
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receivePetChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "pet.removed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive pet.removed
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receivePetRemoved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.placed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive order.placed
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveOrderPlaced"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive order.completed
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveOrderCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive order.cancelled
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveOrderCancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive order.expired
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveOrderExpired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive message.sent
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveMessageSent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive message.failed
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveMessageFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive webhook.ping
+         * @description Sent to each enabled webhook that it is for. Answer within 15 seconds.
+         */
+        post: operations["receiveWebhookPing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -455,10 +822,10 @@ export interface components {
             status: number;
         };
         /**
-         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `cursor_expired`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `unsupported_media_type`, `uri_too_long`; more may be added.
+         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `cursor_expired`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `too_many_webhooks`, `unsupported_media_type`, `uri_too_long`, `webhook_disabled`; more may be added.
          * @example bad_request
          */
-        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "cursor_expired" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long" | (string & {});
+        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "cursor_expired" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "too_many_webhooks" | "unsupported_media_type" | "uri_too_long" | "webhook_disabled" | (string & {});
         /**
          * @description An order for one animal.
          * @example {
@@ -607,6 +974,276 @@ export interface components {
          * @enum {string}
          */
         EventType: "pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed";
+        /**
+         * @description Where events are sent.
+         * @example {
+         *       "id": "whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d",
+         *       "url": "https://shelter.example/adoptions",
+         *       "types": [
+         *         "order.placed",
+         *         "order.completed"
+         *       ],
+         *       "description": "The shelter's website",
+         *       "status": "enabled",
+         *       "createdAt": "2026-11-21T12:00:00.000Z",
+         *       "updatedAt": "2026-11-21T12:00:00.000Z"
+         *     }
+         */
+        Webhook: {
+            /**
+             * @description Unique identifier.
+             * @example whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @example https://shelter.example/adoptions
+             */
+            url: string;
+            /**
+             * @description The types of events that are sent. Absent: all.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed" | (string & {}))[];
+            /**
+             * @description For people.
+             * @example The shelter's website
+             */
+            description?: string;
+            /**
+             * @description A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for five days. One of `enabled`, `disabled`; more may be added.
+             * @example enabled
+             */
+            status: "enabled" | "disabled" | (string & {});
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        /**
+         * @description A webhook and its secret.
+         * @example {
+         *       "id": "whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d",
+         *       "url": "https://shelter.example/adoptions",
+         *       "types": [
+         *         "order.placed",
+         *         "order.completed"
+         *       ],
+         *       "description": "The shelter's website",
+         *       "status": "enabled",
+         *       "createdAt": "2026-11-21T12:00:00.000Z",
+         *       "updatedAt": "2026-11-21T12:00:00.000Z",
+         *       "secret": "whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE="
+         *     }
+         */
+        WebhookWithSecret: {
+            /**
+             * @description Unique identifier.
+             * @example whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @example https://shelter.example/adoptions
+             */
+            url: string;
+            /**
+             * @description The types of events that are sent. Absent: all.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: ("pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed" | (string & {}))[];
+            /**
+             * @description For people.
+             * @example The shelter's website
+             */
+            description?: string;
+            /**
+             * @description A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for five days. One of `enabled`, `disabled`; more may be added.
+             * @example enabled
+             */
+            status: "enabled" | "disabled" | (string & {});
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * @description Verifies what is sent. Store it: it is not shown again.
+             * @example whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=
+             */
+            secret: string;
+        };
+        /**
+         * @description A webhook to create.
+         * @example {
+         *       "url": "https://shelter.example/adoptions",
+         *       "types": [
+         *         "order.placed",
+         *         "order.completed"
+         *       ]
+         *     }
+         */
+        NewWebhook: {
+            /**
+             * Format: uri
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @example https://shelter.example/adoptions
+             */
+            url: string;
+            /**
+             * @description Only events of these types, each at most once. Default: all, also types that are added later.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: components["schemas"]["EventType"][];
+            /**
+             * @description For people.
+             * @example The shelter's website
+             */
+            description?: string;
+        };
+        /**
+         * @description The fields to change, at least one. The others stay.
+         * @example {
+         *       "status": "disabled"
+         *     }
+         */
+        WebhookPatch: {
+            /**
+             * Format: uri
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @example https://shelter.example/adoptions
+             */
+            url?: string;
+            /**
+             * @description Only events of these types. Null: all.
+             * @example [
+             *       "order.placed",
+             *       "order.completed"
+             *     ]
+             */
+            types?: components["schemas"]["EventType"][] | null;
+            /**
+             * @description For people. Null removes it.
+             * @example The shelter's website
+             */
+            description?: string | null;
+            status?: components["schemas"]["WebhookStatus"];
+        };
+        /**
+         * @description Whether events are sent.
+         * @example enabled
+         * @enum {string}
+         */
+        WebhookStatus: "enabled" | "disabled";
+        /**
+         * @description An event for a webhook.
+         * @example {
+         *       "id": "dlv_4711",
+         *       "eventId": "evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6",
+         *       "type": "order.placed",
+         *       "status": "sent",
+         *       "attempts": 1,
+         *       "responseStatus": 204,
+         *       "createdAt": "2026-11-21T12:00:00.000Z"
+         *     }
+         */
+        Delivery: {
+            /**
+             * @description Unique identifier.
+             * @example dlv_4711
+             */
+            id: string;
+            /**
+             * @description Identifier of the event. Absent for a ping.
+             * @example evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6
+             */
+            eventId?: string;
+            /**
+             * @description The type of the event. One of `pet.added`, `pet.changed`, `pet.removed`, `order.placed`, `order.completed`, `order.cancelled`, `order.expired`, `message.sent`, `message.failed`, `webhook.ping`; more may be added.
+             * @example pet.added
+             */
+            type: "pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed" | "webhook.ping" | (string & {});
+            /**
+             * @description Whether it is still `queued`, has been `sent`, or has `failed` for good. One of `queued`, `sent`, `failed`; more may be added.
+             * @example queued
+             */
+            status: "queued" | "sent" | "failed" | (string & {});
+            /**
+             * @description Attempts since it was last queued.
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * @description The status of the last response. Absent if there was none.
+             * @example 204
+             */
+            responseStatus?: number;
+            /**
+             * Format: date-time
+             * @description When it was first queued.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it is attempted next. Absent unless it is `queued`.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            nextAttemptAt?: string;
+        };
+        /**
+         * @description What to send again.
+         * @example {
+         *       "since": "2026-11-21T12:00:00.000Z"
+         *     }
+         */
+        Recovery: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since: string;
+        };
+        /**
+         * @description What has been queued.
+         * @example {
+         *       "queued": 12
+         *     }
+         */
+        Recovered: {
+            /**
+             * @description The number of deliveries.
+             * @example 12
+             */
+            queued: number;
+        };
         /**
          * @description The plan and limits of the caller.
          * @example {
@@ -944,6 +1581,14 @@ export interface components {
         CategoryId: bigint;
         /** @description Identifier of the order. */
         OrderId: bigint;
+        /** @description Identifier of the webhook. */
+        WebhookId: string;
+        /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+        ReceivedId: string;
+        /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+        ReceivedTimestamp: string;
+        /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+        ReceivedSignature: string;
     };
     requestBodies: never;
     headers: {
@@ -2187,6 +2832,574 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook has been created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook has been deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook has been changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook has another secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    pingWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ping has been queued. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description The most items on the page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"][];
+                };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+                /** @description Identifier of the delivery. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery has been queued again. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    recoverDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the webhook. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Recovery"];
+            };
+        };
+        responses: {
+            /** @description The deliveries have been queued. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recovered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRateLimit: {
         parameters: {
             query?: never;
@@ -2224,6 +3437,505 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    receivePetAdded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example pet.added
+                     * @constant
+                     */
+                    type: "pet.added";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Pet"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receivePetChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example pet.changed
+                     * @constant
+                     */
+                    type: "pet.changed";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Pet"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receivePetRemoved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example pet.removed
+                     * @constant
+                     */
+                    type: "pet.removed";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Pet"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveOrderPlaced: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example order.placed
+                     * @constant
+                     */
+                    type: "order.placed";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Order"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveOrderCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example order.completed
+                     * @constant
+                     */
+                    type: "order.completed";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Order"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveOrderCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example order.cancelled
+                     * @constant
+                     */
+                    type: "order.cancelled";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Order"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveOrderExpired: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example order.expired
+                     * @constant
+                     */
+                    type: "order.expired";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Order"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveMessageSent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example message.sent
+                     * @constant
+                     */
+                    type: "message.sent";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Message"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveMessageFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example message.failed
+                     * @constant
+                     */
+                    type: "message.failed";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    data: components["schemas"]["Message"];
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveWebhookPing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifier of the event, or of the ping: the same at each attempt. An event may arrive twice; do nothing the second time. */
+                "webhook-id": components["parameters"]["ReceivedId"];
+                /** @description When it was sent, in Unix seconds. Refuse one that is more than five minutes old. */
+                "webhook-timestamp": components["parameters"]["ReceivedTimestamp"];
+                /** @description Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right. */
+                "webhook-signature": components["parameters"]["ReceivedSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @example webhook.ping
+                     * @constant
+                     */
+                    type: "webhook.ping";
+                    /**
+                     * Format: date-time
+                     * @description When it happened.
+                     * @example 2026-11-21T12:00:00.000Z
+                     */
+                    timestamp: string;
+                    /**
+                     * @description The webhook.
+                     * @example {
+                     *       "id": "whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d"
+                     *     }
+                     */
+                    data: {
+                        /** @example whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d */
+                        id: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Nothing more shall be sent: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It has arrived. Any other answer is a failure, and it is sent again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -72,6 +72,13 @@ const serviceSettings = {
     about: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
     read: url('http', 'https'),
   },
+  WEBHOOK_ALLOW: {
+    default: undefined,
+    about:
+      'Networks, such as `10.1.0.0/16`, that webhooks may reach besides public addresses, there also by `http` and at any ' +
+      'port; with commas between them',
+    read: networks,
+  },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
     about: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',

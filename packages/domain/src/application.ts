@@ -14,13 +14,20 @@ import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
-import { DEFAULT_EVENT_RETENTION, DEFAULT_MESSAGE_RETENTION, PurgeExpired, type PurgeOptions } from './purge-expired.js';
+import {
+  DEFAULT_EVENT_RETENTION,
+  DEFAULT_MESSAGE_RETENTION,
+  PurgeExpired,
+  type PurgeOptions,
+} from './purge-expired.js';
 import * as sessionUseCases from './sessions/use-cases.js';
+import type { WebhookOptions } from './webhooks/ports.js';
+import * as webhookUseCases from './webhooks/use-cases.js';
 
 export type { Ports };
 
 export interface ApplicationOptions extends Partial<
-  KeyOptions & HolderOptions & OrderOptions & LimitOptions & PurgeOptions
+  KeyOptions & HolderOptions & OrderOptions & LimitOptions & PurgeOptions & WebhookOptions
 > {
   readonly delivery?: Partial<DeliveryPolicy>;
 }
@@ -37,6 +44,7 @@ const useCases = {
   ...sessionUseCases,
   ...limitUseCases,
   ...idempotencyUseCases,
+  ...webhookUseCases,
   PurgeExpired,
 };
 type UseCases = typeof useCases;
@@ -72,6 +80,7 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     orderLimit: DEFAULT_ORDER_LIMIT,
     addressLimit: DEFAULT_ADDRESS_LIMIT,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
+    mailsAccounts: false,
     eventRetention: DEFAULT_EVENT_RETENTION,
     ...options,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },

@@ -68,3 +68,35 @@ export * from './limits/use-cases.js';
 export * from './sessions/session.js';
 export * from './sessions/session-repository.js';
 export * from './sessions/use-cases.js';
+export {
+  type ClaimedDelivery,
+  DELIVERY_STATUSES,
+  type DeliveryId,
+  type DeliveryStatus,
+  PING,
+  pingData,
+  type Receiver,
+  type TurnEnd,
+  type WebhookDelivery,
+} from './webhooks/delivery.js';
+export * from './webhooks/use-cases.js';
+export {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_URL_LENGTH,
+  MOST_WEBHOOKS,
+  type StoredWebhook,
+  tooManyWebhooks,
+  type Webhook,
+  WEBHOOK_STATUSES,
+  type WebhookChangeInput,
+  type WebhookCommand,
+  type WebhookHolder,
+  webhookDisabled,
+  type WebhookId,
+  type WebhookInput,
+  type WebhookSecrets,
+  type WebhookStatus,
+} from './webhooks/webhook.js';
+export * from './webhooks/webhook-queue.js';
+export * from './webhooks/webhook-repository.js';
+export * from './webhooks/webhook-sender.js';

@@ -7,6 +7,7 @@ import type { LimitPorts } from './limits/ports.js';
 import type { MessagePorts } from './messages/ports.js';
 import type { OrderPorts } from './orders/ports.js';
 import type { SessionPorts } from './sessions/ports.js';
+import type { WebhookPorts } from './webhooks/ports.js';
 
 /** The ports that the domain needs. */
 export type Ports = AnimalPorts &
@@ -18,4 +19,5 @@ export type Ports = AnimalPorts &
   HolderPorts &
   SessionPorts &
   LimitPorts &
-  IdempotencyPorts;
+  IdempotencyPorts &
+  WebhookPorts;

@@ -32,6 +32,7 @@ type PurgePorts = Pick<
   | 'requestRecords'
   | 'requests'
   | 'sessions'
+  | 'webhookDeliveries'
 >;
 
 export interface PurgeOptions {
@@ -56,6 +57,7 @@ const PURGERS = {
   refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
   messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
   events: ({ events }, now, { eventRetention }) => events.purge(later(now, -eventRetention)),
+  pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purge(later(now, -eventRetention)),
   keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
 } satisfies Readonly<Record<string, Purger>>;
 

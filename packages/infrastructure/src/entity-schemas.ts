@@ -5,6 +5,7 @@ import { categorySchema } from './categories/category.schema.js';
 import { messageSchema } from './messages/message.schema.js';
 import { orderSchema } from './orders/order.schema.js';
 import { sessionSchema } from './sessions/session.schema.js';
+import { webhookSchema } from './webhooks/webhook.schema.js';
 
 export const entitySchemas = [
   accountSchema,
@@ -14,4 +15,5 @@ export const entitySchemas = [
   messageSchema,
   orderSchema,
   sessionSchema,
+  webhookSchema,
 ];

@@ -32,8 +32,13 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
+import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
+import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
+import { LazyCipher } from './webhooks/secret-cipher.js';
+import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
+import type { WebhookPolicy } from './webhooks/webhook-targets.js';
 
 export interface InfrastructureConfig {
   /** The URL of the PostgreSQL (14 or later) to use. */
@@ -54,9 +59,16 @@ export interface InfrastructureConfig {
    * are delivered by e-mail only.
    */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
+  /**
+   * The secrets with which the secrets of webhooks are encrypted: the first encrypts, all decrypt. Default: one that the
+   * database keeps.
+   */
+  readonly webhookSecrets?: readonly string[] | undefined;
   readonly banPolicy?: BanPolicy | undefined;
   /** Default: `open`. */
   readonly categories?: CategoryPolicy | undefined;
+  /** Where webhooks may go. Without it only to public addresses. */
+  readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called once when a dependency is lost, and once when it is back. */
@@ -140,6 +152,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await requests.close();
       await requestRecords.close();
     });
+    const cipher = new LazyCipher(async () => config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]);
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
       animals: new CoalescingAnimalRepository(dataSource, config.categories),
@@ -156,6 +169,9 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       sessions: new TypeOrmSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
+      webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
+      webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher),
+      webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
       requests: requests.counter,
       requestRecords,
       idempotency: new PostgresIdempotencyRecords(dataSource),

@@ -8,6 +8,7 @@ export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js'
 export { migrate, MIGRATION_LOCK } from './database/migrate.js';
 export { DependencyMonitor } from './kernel/dependency-monitor.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
+export { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './limits/in-process-request-counter.js';
 export { createRequestCounter, type CreatedRequestCounter } from './limits/create-request-counter.js';

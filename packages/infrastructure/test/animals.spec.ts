@@ -110,7 +110,8 @@ describe('a change of an animal under strict categories', () => {
     );
     const luna = { id: BigInt(row?.id ?? '') as AnimalId, name: 'Luna', categoryId: 7n as CategoryId } as const;
     const milo = { ...luna, name: 'Milo', status: 'sold' } as const;
-    const change = (categoryId?: CategoryId) => ports.animals.change(luna.id, () => ({ animal: milo, events: [] }), categoryId);
+    const change = (categoryId?: CategoryId) =>
+      ports.animals.change(luna.id, () => ({ animal: milo, events: [] }), categoryId);
     await expect(change(luna.categoryId)).rejects.toMatchObject({ code: 'invalid_parameter' });
     expect(await ports.animals.findById(luna.id)).toEqual({ ...luna, status: 'sold' });
     expect(await change()).toEqual(milo);

@@ -24,7 +24,11 @@ export async function openPostgres(categories?: CategoryPolicy): Promise<{
     // PostgreSQL's clock can't be set, so the due times of its queues move back instead.
     letPass: async (milliseconds) => {
       const earlier = `SET due_at = due_at - ${milliseconds} * interval '1 millisecond'`;
-      await ask(database.url, `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}`);
+      await ask(
+        database.url,
+        `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}; UPDATE webhook_deliveries ${earlier};
+        UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')}`,
+      );
     },
     close: async () => {
       await close();

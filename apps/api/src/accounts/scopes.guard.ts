@@ -3,14 +3,15 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { requireWellFormedConditions } from '../http/conditions.js';
+import { HttpRefusal } from '../http/error-codes.js';
 import { requireMediaType } from '../http/json-body.decorator.js';
 import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 import { refuseQuery } from '../http/valid-query.decorator.js';
 
 /**
  * Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. Then it
- * refuses what can be judged before the body is read: its media type, malformed conditions, parameters of an operation
- * without any, and an operation that has been removed.
+ * refuses what can be judged before the body is read: its media type, malformed conditions, an `Idempotency-Key` that can't
+ * be kept to, parameters of an operation without any, and an operation that has been removed.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
@@ -29,8 +30,14 @@ export class ScopesGuard implements CanActivate {
     const { headers } = request;
     const hasCondition = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
     if (hasCondition && operation.isConditional) requireWellFormedConditions(headers);
+    if (operation.idempotencyKey === 'refused' && headers['idempotency-key'] !== undefined) refuseIdempotencyKey();
     if (operation.query === undefined && request.url.includes('?')) refuseQuery(request.url);
     operation.notice?.give(this.context, request, http.getResponse<FastifyReply>());
     return true;
   }
+}
+
+function refuseIdempotencyKey(): never {
+  const reason = 'its response has a secret, and a response with a secret is not stored';
+  throw new HttpRefusal('invalid_parameter', `Idempotency-Key is refused by this operation: ${reason}`);
 }

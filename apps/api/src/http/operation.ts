@@ -29,13 +29,18 @@ interface Definition {
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
   /** The errors that don't follow from the method, the scope and the conditions. */
   readonly refusals?: readonly (404 | 409 | 410)[];
+  /**
+   * What a POST does with an `Idempotency-Key`, if not to run once. Refused: the response has a secret, so it isn't stored.
+   * Ignored: a repetition does no harm.
+   */
+  readonly idempotencyKey?: 'refused' | 'ignored';
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
 }
 
 /** What a handler takes, as declared by the decorators of its parameters. */
 interface Inputs {
-  readonly path?: DescribedParameter;
+  readonly path?: readonly DescribedParameter[];
   readonly query?: Type<object>;
   readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
   /** Whether the conditions of a request are judged. Those of a GET always are, if it has an entity tag. */
@@ -69,7 +74,10 @@ export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDe
     decorate(controller, handler, index);
     if (handler === undefined) throw new Error('only a parameter of a method can be decorated');
     const method = Reflect.get(controller, handler) as object;
-    Reflect.defineMetadata(INPUTS, { ...inputsOf(method), ...inputs }, method);
+    const known = inputsOf(method);
+    // The decorator of the last parameter runs first.
+    const path = [...(inputs.path ?? []), ...(known.path ?? [])];
+    Reflect.defineMetadata(INPUTS, { ...known, ...inputs, path }, method);
   };
 }
 

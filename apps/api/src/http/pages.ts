@@ -52,7 +52,9 @@ export function sendPage(
 ): Buffer {
   reply.header('etag', tag);
   if (next !== undefined && failedCondition(request.headers, tag) === undefined) {
-    reply.header('link', `<${origin}${request.route.url}?${next}>; rel="next"`);
+    const parameters = request.params as Readonly<Record<string, string>>;
+    const path = request.route.url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+    reply.header('link', `<${origin}${path}?${next}>; rel="next"`);
   }
   return body;
 }

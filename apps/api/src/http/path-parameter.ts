@@ -9,7 +9,7 @@ interface PathParameter {
   readonly name: string;
   readonly description: string;
   readonly schema: Described;
-  readonly component?: string;
+  readonly component?: string | undefined;
 }
 
 /** Makes a decorator that injects this part of the path. */
@@ -17,7 +17,7 @@ export function pathParameter(
   { name, description, schema, component }: PathParameter,
   read: (text: string) => unknown,
 ): () => ParameterDecorator {
-  const path = { described: parameterIn('path', name, description, schema), component };
+  const path = [{ described: parameterIn('path', name, description, schema), component }];
   // A pipe would cost several promises for each request.
   const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): unknown => {
     const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();

@@ -3,7 +3,7 @@ import { Expose } from 'class-transformer';
 import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
 import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import type { Described } from './schema.js';
-import { IsInt64 } from './validation.js';
+import { IsInt64, IsStrings, IsTime } from './validation.js';
 
 const REF = '#/components/schemas/';
 /** The class of a body has the name of its schema under this key of its metadata. */
@@ -49,7 +49,7 @@ export class ResourceSchemas {
         // Not @IsOptional, which would let null through.
         isRequired
           ? IsDefined({ message: `${field} is required` })
-          : ValidateIf((body: Record<string, unknown>) => body[field] !== undefined),
+          : ValidateIf((body: Record<string, unknown>) => body[field] !== undefined && !isNull(body[field], schema)),
       )(target, property);
     };
   }
@@ -79,9 +79,16 @@ export function schemaOf(body: Type<object>): string {
   return String(Reflect.getMetadata(SCHEMA, body.prototype as object));
 }
 
-function ruleOf(field: string, { type, format, enum: words }: Described): PropertyDecorator {
+function isNull(value: unknown, { type }: Described): boolean {
+  return value === null && [type].flat().includes('null');
+}
+
+function ruleOf(field: string, { type: types, format, enum: words }: Described): PropertyDecorator {
+  const type = [types].flat().find((each) => each !== 'null');
   if (Array.isArray(words)) return IsIn(words, { message: `${field} must be one of ${words.join(', ')}` });
+  if (format === 'date-time') return IsTime();
   if (type === 'string') return IsString({ message: `${field} must be a string` });
+  if (type === 'array') return IsStrings();
   if (type === 'integer' && format === 'int64') return IsInt64();
   throw new Error(`${field} has a type that no rule judges: ${String(type)}`);
 }

@@ -17,6 +17,8 @@ import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
 import { pathsOf, sharedParameters, tags } from './operations.js';
+import { webhookSchemas } from '../webhooks/webhook.schema.js';
+import { receivedEvents, receivedHeaders } from './webhooks.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
 import type { DefinedOperation } from '../http/operation.js';
 import type { Described } from '../http/schema.js';
@@ -82,10 +84,15 @@ have ${DEFAULT_ORDER_LIMIT} placed orders.
 
 The operator may have set other numbers for keyless requests, bans and orders.
 
+## Webhooks
+Instead of asking for events, an account can have them sent to URLs of its own, as
+[Standard Webhooks](https://www.standardwebhooks.com) says: verify the signature, answer 2xx within 15 seconds, and do nothing
+for a \`webhook-id\` that you have seen. Other answers are failures; an event is attempted ten times within about three days.
+
 ## Repeating a request
 A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The path and
 body must be the same, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
-Responses of 2xx, 404 and 409 are stored. After a 400, 401, 403, 429 or 503 nothing was done, and the key is free again.
+Responses of 2xx, 404 and 409 are stored. An operation whose response has a secret refuses the key. After a 400, 401, 403, 429 or 503 nothing was done, and the key is free again.
 
 ## Stability
 The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`experimental\` may still change; its
@@ -113,6 +120,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
     tags,
     security: [{ bearerAuth: [] }],
     paths: pathsOf(operations),
+    webhooks: receivedEvents,
     components: {
       securitySchemes: {
         bearerAuth: {
@@ -129,9 +137,10 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
         ...orderSchemas.described,
         ...messageSchemas.described,
         ...eventSchemas.described,
+        ...webhookSchemas.described,
         ...rateLimitSchemas,
       },
-      parameters: sharedParameters(operations),
+      parameters: { ...sharedParameters(operations), ...receivedHeaders },
       headers,
       responses: refusalResponses,
     },

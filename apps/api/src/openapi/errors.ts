@@ -7,6 +7,8 @@ import {
   MAX_PAGE_SIZE,
   PreconditionFailed,
   tooManyOrders,
+  tooManyWebhooks,
+  webhookDisabled,
 } from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
@@ -35,6 +37,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
   category_name_taken: categoryNameTaken('Cats').message,
   category_in_use: categoryInUse(1n).message,
+  too_many_webhooks: tooManyWebhooks().message,
+  webhook_disabled: webhookDisabled().message,
   cursor_expired: cursorExpired().message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',

@@ -14,6 +14,7 @@ const GROUPS: Readonly<Record<string, { readonly name: string; readonly descript
   store: { name: 'Store', description: 'Orders of animals.' },
   messages: { name: 'Messages', description: 'Messages to the store.' },
   events: { name: 'Events', description: 'What has happened in the store.' },
+  webhooks: { name: 'Webhooks', description: 'The events, pushed to receivers.' },
   rate_limit: { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
 };
 
@@ -80,13 +81,18 @@ function longDate(instant: Instant): string {
 }
 
 function ownParameters({ path, query }: DefinedOperation): readonly DescribedParameter[] {
-  return [...(path === undefined ? [] : [path]), ...queryParameters(query)];
+  return [...(path ?? []), ...queryParameters(query)];
+}
+
+/** Whether it takes an `Idempotency-Key`. */
+function isRepeatable({ method, idempotencyKey }: DefinedOperation): boolean {
+  return method === 'POST' && idempotencyKey === undefined;
 }
 
 function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
   const names: HeaderParameter[] = [];
   if (operation.isConditional) names.push('IfMatch', 'IfNoneMatch');
-  if (operation.method === 'POST') names.push('IdempotencyKey');
+  if (isRepeatable(operation)) names.push('IdempotencyKey');
   return [...names, 'RequestId'];
 }
 
@@ -94,7 +100,7 @@ function responsesOf(operation: DefinedOperation): Described {
   const { method, scope, success, notice, refusals: own = [] } = operation;
   const others: RefusalStatus[] = [...own];
   if (scope !== 'none') others.push(403);
-  if (method === 'POST') others.push(409);
+  if (isRepeatable(operation)) others.push(409);
   if (operation.isConditional) others.push(412);
   const announced = noticeHeaders(operation);
   return {
@@ -117,13 +123,15 @@ function responsesOf(operation: DefinedOperation): Described {
 }
 
 /** The headers of a success, besides those of every response. */
-function headersOf({ method, stability, hasEntityTag = true, query }: DefinedOperation, status: number): HeaderName[] {
+function headersOf(operation: DefinedOperation, status: number): HeaderName[] {
+  const { stability, hasEntityTag = true, path = [], query } = operation;
   const names: HeaderName[] = [];
   if (queryParameters(query).some(({ component }) => component === 'Cursor')) names.push('Link');
   if (stability !== undefined) names.push('X-Stability');
   if ((status === 200 || status === 201) && hasEntityTag) names.push('ETag');
-  if (status === 201 || status === 202) names.push('Location');
-  if (method === 'POST') names.push('Idempotent-Replayed');
+  // A 202 is of a new resource too, unless the path names one.
+  if (status === 201 || (status === 202 && path.length === 0)) names.push('Location');
+  if (isRepeatable(operation)) names.push('Idempotent-Replayed');
   return names;
 }
 

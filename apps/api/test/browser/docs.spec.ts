@@ -64,6 +64,8 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       ['Categories', 5],
       ['Store', 5],
       ['Messages', 2],
+      ['Events', 1],
+      ['Webhooks', 10],
       ['Limits', 1],
     ]);
   });

@@ -209,6 +209,16 @@ const NEEDED: Readonly<Record<string, Scope | undefined>> = {
   'POST /messages': 'messages:write',
   'GET /messages/{messageId}': 'messages:read',
   'GET /events': 'events:read',
+  'GET /webhooks': 'webhooks:write',
+  'POST /webhooks': 'webhooks:write',
+  'GET /webhooks/{webhookId}': 'webhooks:write',
+  'PATCH /webhooks/{webhookId}': 'webhooks:write',
+  'DELETE /webhooks/{webhookId}': 'webhooks:write',
+  'POST /webhooks/{webhookId}/rotate-secret': 'webhooks:write',
+  'POST /webhooks/{webhookId}/ping': 'webhooks:write',
+  'GET /webhooks/{webhookId}/deliveries': 'webhooks:write',
+  'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry': 'webhooks:write',
+  'POST /webhooks/{webhookId}/recover': 'webhooks:write',
   'GET /rate_limit': undefined,
 };
 

@@ -59,7 +59,7 @@ const fieldsOfBodies = operations.flatMap(({ name, path, requestBody }) => {
   const { $ref } = requestBody?.content['application/json'].schema ?? {};
   const { properties = {}, examples: [example] = [] } = components.schemas[$ref?.split('/').at(-1) ?? ''] ?? {};
   const [method = ''] = name.split(' ');
-  const target = `/v1${path.replace(/\{\w+\}/, '1')}`;
+  const target = `/v1${path.replace(/\{\w+\}/g, '1')}`;
   return Object.keys(properties).map((field) => ({ method, path: target, field, example }));
 });
 const api = useApi();
@@ -93,13 +93,23 @@ describe('the description', () => {
       ['POST /messages', 'queueMessage', 'Messages', 'experimental'],
       ['GET /messages/{messageId}', 'getMessage', 'Messages', 'experimental'],
       ['GET /events', 'listEvents', 'Events', 'experimental'],
+      ['GET /webhooks', 'listWebhooks', 'Webhooks', 'experimental'],
+      ['POST /webhooks', 'createWebhook', 'Webhooks', 'experimental'],
+      ['GET /webhooks/{webhookId}', 'getWebhook', 'Webhooks', 'experimental'],
+      ['PATCH /webhooks/{webhookId}', 'changeWebhook', 'Webhooks', 'experimental'],
+      ['DELETE /webhooks/{webhookId}', 'deleteWebhook', 'Webhooks', 'experimental'],
+      ['POST /webhooks/{webhookId}/rotate-secret', 'rotateWebhookSecret', 'Webhooks', 'experimental'],
+      ['POST /webhooks/{webhookId}/ping', 'pingWebhook', 'Webhooks', 'experimental'],
+      ['GET /webhooks/{webhookId}/deliveries', 'listDeliveries', 'Webhooks', 'experimental'],
+      ['POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry', 'retryDelivery', 'Webhooks', 'experimental'],
+      ['POST /webhooks/{webhookId}/recover', 'recoverDeliveries', 'Webhooks', 'experimental'],
       ['GET /rate_limit', 'getRateLimit', 'Limits', 'stable'],
     ]);
   });
 
   it('has exactly the API’s methods at each path', async () => {
     for (const [path, methods] of Object.entries(paths)) {
-      const target = `/v1${path.replace(/\{\w+\}/, '1')}`;
+      const target = `/v1${path.replace(/\{\w+\}/g, '1')}`;
       const { headers } = await request(api, target, {
         method: 'OPTIONS',
         headers: { Authorization: `Bearer ${api.key}` },

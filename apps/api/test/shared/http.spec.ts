@@ -29,7 +29,7 @@ const { paths } = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'),
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     method: method.toUpperCase(),
-    path: `/v1${path.replace(/\{\w+\}/, '1')}`,
+    path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
     type: Object.keys(operation.requestBody?.content ?? {})[0],
     stability: operation['x-stability'],
   })),
@@ -38,7 +38,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 const ALLOWED = Object.entries(paths).map(([path, methods]) => {
   const described = Object.keys(methods).map((method) => method.toUpperCase());
   const implied = described.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS'];
-  return { path: `/v1${path.replace(/\{\w+\}/, '1')}`, allowed: [...described, ...implied].sort() };
+  return { path: `/v1${path.replace(/\{\w+\}/g, '1')}`, allowed: [...described, ...implied].sort() };
 });
 
 const MAX_URL_LENGTH = 8_192;

@@ -10,7 +10,7 @@ import {
   type Plan,
   plan,
 } from '@adoption-store/domain';
-import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
+import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock } from '@adoption-store/domain/testing';
 import type { InfrastructureConfig } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 import { openPooled } from './pooled.js';
@@ -22,6 +22,8 @@ export interface TestApi extends Api {
   readonly clock: ManualClock;
   /** Receives the messages that `application.deliverMessages` delivers. */
   readonly messageSender: InMemoryMessageSender;
+  /** Receives what `application.deliverWebhooks` delivers. */
+  readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
   /** Creates a key of a new account. */
   openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
@@ -58,7 +60,8 @@ export async function startApi(
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
-  const application = createApplication({ ...ports, clock, messageSender }, rules);
+  const webhookSender = new InMemoryWebhookSender();
+  const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
   const api = await createApi({ application, clock, isReady, ...options });
   await api.listen(0, host);
   const port = Number(new URL(await api.getUrl()).port);
@@ -76,6 +79,7 @@ export async function startApi(
     application,
     clock,
     messageSender,
+    webhookSender,
     databaseUrl: database.url,
     key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,
     openKey: (of = 'business') =>

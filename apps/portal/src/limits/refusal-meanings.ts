@@ -24,6 +24,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   precondition_failed: 'The resource was changed since you read it. Read it again, then repeat your change.',
   request_timeout: 'The request did not arrive completely in time.',
   gone: 'The operation has been removed.',
+  cursor_expired: 'The events behind the cursor are no longer kept. Begin again without a cursor.',
   payload_too_large: 'The body is too large.',
   uri_too_long: 'The address is too long.',
   expectation_failed: 'The header Expect may only be 100-continue.',

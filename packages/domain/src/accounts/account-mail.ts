@@ -11,12 +11,15 @@ export type AccountMailId = Branded<string, 'AccountMailId'>;
 export const LINK_KINDS = ['reset', 'proof', 'change'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
-/** The kinds with a link that works once, and `changed`, which tells the former address that the account has another. */
-export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed'] as const;
+/**
+ * The kinds with a link that works once; `changed`, which tells the former address that the account has another; and
+ * `webhook`, which tells that a webhook was disabled.
+ */
+export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed', 'webhook'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 
 export function hasLink(kind: AccountMailKind): kind is LinkKind {
-  return kind !== 'changed';
+  return LINK_KINDS.some((each) => each === kind);
 }
 
 /** How long a link of each kind works, in milliseconds. */

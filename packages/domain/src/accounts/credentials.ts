@@ -15,7 +15,7 @@ export interface CredentialsChange {
   readonly credentials: Credentials;
   /** The kinds of links that are revoked. Their queued mails aren't sent. Default: none. */
   readonly revokedLinks?: readonly LinkKind[];
-  /** If given, the keys that haven't ended by then are revoked. */
+  /** If given, the keys that haven't ended by then are revoked, and the webhooks are deleted. */
   readonly keysRevokedAt?: Instant | undefined;
   /** A mail to queue. */
   readonly notice?: NewAccountMail;
@@ -96,7 +96,7 @@ export interface MailedLink {
 /**
  * Sets the password and proves the address, to which the link was mailed. Undefined if the link doesn't work.
  *
- * If the address wasn't proven before, the keys are revoked, because a stranger may have made them.
+ * If the address wasn't proven before, the keys are revoked and the webhooks deleted, because a stranger may have made them.
  */
 export function decideReset(
   link: MailedLink | undefined,

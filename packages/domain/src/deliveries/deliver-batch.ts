@@ -7,8 +7,22 @@ export interface DeliveryPolicy {
   readonly lease: number;
   /** Attempts after which an item has failed. */
   readonly attempts: number;
-  /** Items claimed at once. They are then sent one by one. */
+  /** Items claimed at once. */
   readonly batch: number;
+  /** Of these, items that are sent at the same time. Default: one. */
+  readonly atOnce?: number;
+  /** Milliseconds that an attempt may take. Default: a third of the lease. */
+  readonly timeout?: number;
+  /** Default: `MAIL_PAUSES`. */
+  readonly pauses?: Pauses;
+}
+
+/** How long the next attempt waits. */
+interface Pauses {
+  /** Milliseconds after the first failed attempt, the second …; the last one also follows all later attempts. */
+  readonly longest: readonly number[];
+  /** The part of a pause, 0 to 1, that may be subtracted at random, so that items that failed together aren't retried together. */
+  readonly drawn: number;
 }
 
 export interface DeliveryOptions {
@@ -17,8 +31,11 @@ export interface DeliveryOptions {
 
 export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 10 };
 
-const FIRST_PAUSE = 5 * SECOND;
-const LONGEST_PAUSE = HOUR;
+/** Doubling up to an hour. */
+const MAIL_PAUSES: Pauses = {
+  longest: [...[5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560].map((seconds) => seconds * SECOND), HOUR],
+  drawn: 0.5,
+};
 
 /** The outcome of one attempt. It is a return value, because an unreachable mail server is a normal case. */
 type AttemptOutcome =
@@ -36,14 +53,13 @@ export type Attempt<About> = About & { readonly attempt: number } & AttemptOutco
 export class RefusedForGood extends Error {}
 
 /**
- * Milliseconds until the next attempt: 5 s after the first, doubling up to an hour. Up to half is subtracted at random,
- * so that items that failed together aren't retried together.
+ * Milliseconds until the next attempt.
  *
  * @param random 0 to 1
  */
-export function pauseAfter(attempt: number, random: number): number {
-  const longest = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
-  return Math.round(longest * (1 - random / 2));
+export function pauseAfter(attempt: number, random: number, { longest, drawn } = MAIL_PAUSES): number {
+  const pause = longest[attempt - 1] ?? longest.at(-1) ?? 0;
+  return Math.round(pause * (1 - random * drawn));
 }
 
 /**
@@ -54,15 +70,23 @@ export function pauseAfter(attempt: number, random: number): number {
  */
 export function decideFailure(
   { failures }: Pick<Claimed, 'failures'>,
-  failure: Pick<DeliveryPolicy, 'attempts'> & { readonly reason: unknown; readonly random: number },
+  failure: Pick<DeliveryPolicy, 'attempts' | 'pauses'> & { readonly reason: unknown; readonly random: number },
 ): { readonly status: 'queued'; readonly pause: number } | { readonly status: 'failed' } {
   const attempt = failures + 1;
   if (attempt >= failure.attempts || failure.reason instanceof RefusedForGood) return { status: 'failed' };
-  return { status: 'queued', pause: pauseAfter(attempt, failure.random) };
+  return { status: 'queued', pause: pauseAfter(attempt, failure.random, failure.pauses) };
 }
 
-/** Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported. */
-export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
+/** What an attempt leads to. */
+export type Settled<Answer> =
+  | { readonly status: 'sent'; readonly answer: Answer }
+  | ((ReturnType<typeof decideFailure> | { readonly status: 'dropped' }) & { readonly reason?: unknown });
+
+/**
+ * Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported, `Answer`
+ * what a successful attempt results in.
+ */
+export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About, Answer = true> {
   constructor(
     private readonly queue: DeliveryQueue<Id, Item>,
     protected readonly ports: SystemPorts,
@@ -70,11 +94,11 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
   ) {}
 
   /**
-   * Claims a batch and sends it. Each item is recorded as sent before the next is sent, so a killed worker leaves at most
-   * one item that is sent twice.
+   * Claims a batch and sends it. The outcome of each item is recorded at once, so a killed worker leaves few items that are
+   * sent twice: those that were being sent.
    *
    * @param onDelivery called after each attempt.
-   * @param isStopping called before each item; if true, the rest of the batch is released.
+   * @param isStopping called before items are sent; if true, the rest of the batch is released.
    * @param onMore called before the first item is sent, if more items may be due: sending may take long.
    * @returns whether more items may be due.
    */
@@ -83,22 +107,27 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     isStopping: () => boolean = () => false,
     onMore: () => void = () => undefined,
   ): Promise<{ readonly mayHaveMore: boolean }> {
-    const { lease, batch } = this.policy;
+    // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
+    const { lease, batch, atOnce = 1, timeout = Math.floor(lease / 3) } = this.policy;
     // Read before the claim, so that this worker stops before the claim expires.
     const until = later(this.ports.clock.now(), lease);
     const claimed = await this.queue.claim({ limit: batch, lease });
-    const mayHaveMore = claimed.length === batch;
+    const mayHaveMore = this.mayHaveMore(claimed.length, batch);
     if (mayHaveMore) onMore();
-    // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
-    const timeout = Math.floor(lease / 3);
     let begun = 0;
-    for (const item of claimed) {
-      if (isStopping() || this.ports.clock.now() + timeout >= until) break;
-      begun += 1;
-      const outcome = await this.attempt(item, timeout);
-      onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcome });
+    const settled: Settled<Answer>[] = [];
+    while (begun < claimed.length && !isStopping() && this.ports.clock.now() + timeout < until) {
+      const together = claimed.slice(begun, begun + atOnce);
+      begun += together.length;
+      const attempts = together.map(async (item) => {
+        const each = await this.attempt(item, timeout);
+        onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcomeOf(each) });
+        return each;
+      });
+      settled.push(...(await Promise.all(attempts)));
     }
     for (const item of claimed.slice(begun)) await this.queue.release(item);
+    await this.end?.(claimed, settled);
     return { mayHaveMore };
   }
 
@@ -107,25 +136,45 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     return this.queue.backlog();
   }
 
+  /** Whether more items may be due after a claim of `most` items has returned some. */
+  protected mayHaveMore(claimed: number, most: number): boolean {
+    return claimed === most;
+  }
+
   protected abstract about(item: Item): About;
 
   /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
-  protected abstract send(item: Item, timeout: number): Promise<boolean>;
+  protected abstract send(item: Item, timeout: number): Promise<Answer | false>;
 
-  private async attempt(item: Item, timeout: number): Promise<AttemptOutcome> {
+  /** Records the outcome of an attempt. */
+  protected async settle(item: Item, settled: Settled<Answer>): Promise<void> {
+    if (settled.status === 'sent') await this.queue.markSent(item.id);
+    if (settled.status === 'queued') await this.queue.postpone(item, settled.pause);
+    if (settled.status === 'failed') await this.queue.markFailed(item);
+  }
+
+  /** Called at the end with what the attempts of the first claimed items have led to. */
+  protected end?(claimed: readonly Item[], settled: readonly Settled<Answer>[]): Promise<void>;
+
+  private async attempt(item: Item, timeout: number): Promise<Settled<Answer>> {
+    const settled = await this.outcome(item, timeout);
+    await this.settle(item, settled);
+    return settled;
+  }
+
+  private async outcome(item: Item, timeout: number): Promise<Settled<Answer>> {
     try {
-      if (!(await this.send(item, timeout))) return { outcome: 'dropped' };
+      const answer = await this.send(item, timeout);
+      return answer === false ? { status: 'dropped' } : { status: 'sent', answer };
     } catch (reason) {
       const random = (this.ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
-      const next = decideFailure(item, { reason, random, attempts: this.policy.attempts });
-      if (next.status === 'failed') {
-        await this.queue.markFailed(item);
-        return { outcome: 'failed', reason };
-      }
-      await this.queue.postpone(item, next.pause);
-      return { outcome: 'postponed', reason };
+      return { ...decideFailure(item, { ...this.policy, reason, random }), reason };
     }
-    await this.queue.markSent(item.id);
-    return { outcome: 'sent' };
   }
+}
+
+function outcomeOf(settled: Settled<unknown>): AttemptOutcome {
+  const { status } = settled;
+  if (status === 'sent' || status === 'dropped') return { outcome: status };
+  return { outcome: status === 'queued' ? 'postponed' : status, reason: settled.reason };
 }

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { Animal, AnimalEvent, Fields } from '../animals/animal.js';
+import type { AnimalEvent } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
@@ -53,11 +53,8 @@ export function cursorExpired(): DomainError {
 /** The JSON of an event's data: the resource as the API shows it. It is stored and published as this text. */
 export function publishedData({ data }: StoreEvent): string {
   if ('animalId' in data) return json(orderFields(data));
-  return json('text' in data ? messageFields(data) : animalFields(data));
-}
-
-function animalFields({ id, name, categoryId, status }: Animal) {
-  return { id, name, categoryId, status } satisfies Fields<Animal>;
+  // An animal is shown with all its fields.
+  return json('text' in data ? messageFields(data) : { ...data });
 }
 
 function orderFields({ id, animalId: petId, status, createdAt, updatedAt }: Order) {

@@ -56,7 +56,8 @@ export class PublishEvents {
   constructor(private readonly ports: EventPorts) {}
 
   async execute(): Promise<{ readonly mayHaveMore: boolean }> {
-    return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) === MOST_AT_ONCE };
+    // The port may publish fewer at once although there are more.
+    return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) > 0 };
   }
 
   /** When the oldest event was stored that isn't published yet. */

@@ -18,6 +18,8 @@ export const domainErrorKinds = {
   too_many_orders: 'conflict',
   category_name_taken: 'conflict',
   category_in_use: 'conflict',
+  too_many_webhooks: 'conflict',
+  webhook_disabled: 'conflict',
   cursor_expired: 'gone',
   service_unavailable: 'unavailable',
 } as const;

@@ -43,6 +43,8 @@ for (const suite of [
   testing.passwordHasherSuite,
   testing.sessionRepositorySuite,
   testing.requestRecordsSuite,
+  testing.webhookQueueSuite,
+  testing.webhookRepositorySuite,
 ])
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])

@@ -7,6 +7,7 @@ import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import type { InMemoryRequestRecords } from './in-memory-request-records.js';
+import type { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
 
 export class InMemoryCredentialRepository implements CredentialRepository {
   constructor(
@@ -14,6 +15,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     private readonly keys: InMemoryApiKeyRepository,
     private readonly mails: InMemoryAccountMailQueue,
     private readonly requestRecords: InMemoryRequestRecords,
+    private readonly webhooks: InMemoryWebhookRepository,
   ) {}
 
   async open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account> {
@@ -57,7 +59,10 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const { credentials, keysRevokedAt, revokedLinks = [], notice, closedAt } = change;
     const { account } = credentials;
     this.accounts.put({ ...credentials, isClosed: closedAt !== undefined });
-    if (keysRevokedAt !== undefined) this.keys.revokeAll(account.id, keysRevokedAt);
+    if (keysRevokedAt !== undefined) {
+      this.keys.revokeAll(account.id, keysRevokedAt);
+      this.webhooks.deleteOfAccount(account.id);
+    }
     for (const kind of revokedLinks) this.mails.revoke(kind, account.id);
     if (notice !== undefined) this.mails.queue(notice);
     if (closedAt !== undefined) this.requestRecords.deleteOfAccount(account.id);

@@ -77,7 +77,7 @@ export abstract class InMemoryDeliveryQueue<
     return [...this.jobs.values()].filter(({ status }) => status === 'queued');
   }
 
-  private longestDue(): readonly Entry[] {
+  protected longestDue(): readonly Entry[] {
     return [...this.queued()].sort((one, other) => one.dueAt - other.dueAt);
   }
 

@@ -11,8 +11,10 @@ import {
 import type { AccountId } from '../accounts/account.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import { remember } from './in-memory-idempotency-records.js';
+import type { InMemoryWebhookQueue } from './in-memory-webhook-queue.js';
 
-type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
+/** An event, and the account that it is for. Undefined: everybody. */
+export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
 
 export class InMemoryEventFeed implements EventFeed {
   private readonly outbox = new Map<number, Stored>();
@@ -21,7 +23,10 @@ export class InMemoryEventFeed implements EventFeed {
   private end = 0n as EventPosition;
   private purged = 0n as EventPosition;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly deliveries: Pick<InMemoryWebhookQueue, 'publish' | 'forget'>,
+  ) {}
 
   /** Stores the events of a change. */
   add(events: readonly StoreEvent[]): void {
@@ -42,6 +47,7 @@ export class InMemoryEventFeed implements EventFeed {
     for (const [place, event] of taken) {
       this.end = (this.end + 1n) as EventPosition;
       this.published.set(this.end, event);
+      this.deliveries.publish(event);
       this.outbox.delete(place);
     }
     return taken.length;
@@ -62,8 +68,9 @@ export class InMemoryEventFeed implements EventFeed {
 
   async purge(until: Instant): Promise<number> {
     const before = this.published.size;
-    for (const [position, { createdAt }] of this.published) {
-      if (createdAt > until) break;
+    for (const [position, event] of this.published) {
+      if (event.createdAt > until) break;
+      this.deliveries.forget(event);
       this.published.delete(position);
       this.purged = position;
     }

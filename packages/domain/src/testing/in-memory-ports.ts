@@ -17,6 +17,9 @@ import { InMemoryOrderRepository } from './in-memory-order-repository.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
 import { InMemoryRequestRecords } from './in-memory-request-records.js';
 import { InMemorySessionRepository } from './in-memory-session-repository.js';
+import { InMemoryWebhookQueue } from './in-memory-webhook-queue.js';
+import { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
+import { InMemoryWebhookSender } from './in-memory-webhook-sender.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
@@ -27,15 +30,19 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;
+  readonly webhookDeliveries: InMemoryWebhookQueue;
+  readonly webhookSender: InMemoryWebhookSender;
 } {
   const clock = new ManualClock();
-  const events = new InMemoryEventFeed(clock);
   const accounts = new InMemoryAccountRepository();
+  const accountMails = new InMemoryAccountMailQueue(accounts, clock);
+  const webhooks = new InMemoryWebhookRepository(accounts, clock);
+  const webhookDeliveries = new InMemoryWebhookQueue(webhooks, accountMails, clock);
+  const events = new InMemoryEventFeed(clock, webhookDeliveries);
   const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, options.categories);
   const orders = new InMemoryOrderRepository(animals, events);
-  const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
@@ -55,12 +62,15 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     messageSender: new InMemoryMessageSender(),
     accounts,
     apiKeys,
-    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords),
+    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords, webhooks),
     attempts: new InMemoryAttemptCounter(clock),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
+    webhooks,
+    webhookDeliveries,
+    webhookSender: new InMemoryWebhookSender(),
     requests: new InMemoryRequestCounter(),
     requestRecords,
     clock,

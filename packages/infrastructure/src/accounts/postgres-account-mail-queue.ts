@@ -15,7 +15,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
+import { claimFrom, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom } from './account.schema.js';
@@ -34,9 +34,12 @@ export const EXPIRE_MAILS = `
 
 const QUEUE = {
   table: 'account_mails',
-  columns: `
+  claim: claimFrom(
+    'account_mails',
+    `
     account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
     coalesce(address, email) AS email`,
+  ),
 };
 
 /** Queued mails, and mails whose links can still be used. A link without a mail is from the previous version. */
@@ -113,12 +116,16 @@ export class PostgresAccountMailQueue
     return deletePortions(this.dataSource, settled, expiredUntil);
   }
 
-  protected itemFrom({ accountId, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
-    return {
-      ...row,
-      accountId: BigInt(accountId) as AccountId,
-      createdAt: instant(createdAt.getTime()),
-      expiresAt: instant(expiresAt.getTime()),
-    };
+  protected itemsFrom(rows: readonly ClaimedRow[]) {
+    return rows.map(itemFrom);
   }
+}
+
+function itemFrom({ accountId, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
+  return {
+    ...row,
+    accountId: BigInt(accountId) as AccountId,
+    createdAt: instant(createdAt.getTime()),
+    expiresAt: instant(expiresAt.getTime()),
+  };
 }

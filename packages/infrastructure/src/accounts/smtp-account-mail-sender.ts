@@ -45,6 +45,15 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
     ],
     after: (contact) => `If it was not you, somebody else knows your password. Contact ${contact} at once.`,
   },
+  webhook: {
+    subject: 'A webhook of your Animal Adoption Store account was disabled',
+    before: () => [
+      'A webhook of your account at the Animal Adoption Store was disabled, because every delivery to it has failed for 5 ' +
+        'days. It is sent nothing more.',
+      'Once its receiver works again, enable the webhook. Then recover it, by the API, to get what it has missed.',
+    ],
+    after: (contact) => `If you need help, contact ${contact}.`,
+  },
 };
 
 export class SmtpAccountMailSender implements AccountMailSender {

@@ -20,6 +20,7 @@ import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
 import { accountOf, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
+import { DELETE_WEBHOOKS } from '../webhooks/typeorm-webhook-repository.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
 
@@ -147,7 +148,10 @@ async function store(manager: EntityManager, change: CredentialsChange | undefin
   const { credentials, keysRevokedAt, revokedLinks = [], notice, closedAt } = change;
   const { account, passwordHash = null } = credentials;
   const { id, email, credentialVersion, provenAt } = account;
-  if (keysRevokedAt !== undefined) await manager.query(REVOKE_KEYS, [id, new Date(keysRevokedAt)]);
+  if (keysRevokedAt !== undefined) {
+    await manager.query(REVOKE_KEYS, [id, new Date(keysRevokedAt)]);
+    await manager.query(DELETE_WEBHOOKS, [id]);
+  }
   for (const kind of revokedLinks) {
     await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
     await manager.query(EXPIRE_MAILS, [id, kind]);

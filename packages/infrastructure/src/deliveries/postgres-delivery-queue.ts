@@ -11,13 +11,19 @@ import type { DataSource } from 'typeorm';
 import { writeToDatabase } from '../database/transactions.js';
 
 /** SQL for a parameter in milliseconds as an interval. */
-const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
+export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 interface QueueTable {
   readonly table: string;
-  /** SQL for the columns of a claimed item, from the tables `claimed` and `accounts`, without its id and claim. */
-  readonly columns: string;
+  /** SQL that claims at most $2 items for $1 milliseconds (`claimFrom`). */
+  readonly claim: string;
+  /** SQL that tells whether $2 is the number of the row's latest claim. */
+  readonly isLatest?: string;
+  /** SQL that selects `created_at` of the rows that wait, from a table with `due_at`. */
+  readonly waiting?: string;
 }
+
+export type ClaimRequest = Parameters<DeliveryQueue<string, Claimed>['claim']>[0];
 
 /**
  * A queue in a table: each queued row is a job. Subclasses insert the rows and read their columns. Only PostgreSQL's
@@ -29,19 +35,19 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
 > {
   constructor(
     protected readonly dataSource: DataSource,
-    private readonly queue: QueueTable,
+    protected readonly queue: QueueTable,
   ) {}
 
-  async claim({ limit, lease }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
+  async claim({ limit, lease }: ClaimRequest): Promise<readonly Item[]> {
     const rows = await writeToDatabase(this.dataSource, (manager) =>
-      manager.query<Row[]>(claimFrom(this.queue), [lease, limit]),
+      manager.query<Row[]>(this.queue.claim, [lease, limit]),
     );
-    return rows.map((row) => this.itemFrom(row));
+    return this.itemsFrom(rows, { limit, lease });
   }
 
   async markSent(id: Id): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET status = 'sent' WHERE id = $1`;
-    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id]));
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [this.keyOf(id)]));
   }
 
   async postpone(claim: Claim<Id>, pause: number): Promise<void> {
@@ -57,10 +63,11 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   }
 
   async backlog(): Promise<Backlog> {
+    const { table, waiting = `SELECT created_at FROM ${table} WHERE status = 'queued'` } = this.queue;
     // ORDER BY makes PostgreSQL use an index, so that it reads only the counted rows.
     const text = `
       SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM (
-        SELECT created_at FROM ${this.queue.table} WHERE status = 'queued' ORDER BY due_at LIMIT ${MOST_COUNTED}
+        ${waiting} ORDER BY due_at LIMIT ${MOST_COUNTED}
       ) AS longest_due`;
     const [row] = await readFromDatabase(this.dataSource, () =>
       this.dataSource.query<[{ queued: number; oldest: Date | null }]>(text),
@@ -68,20 +75,28 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
-  protected abstract itemFrom(row: Row): Item;
+  protected abstract itemsFrom(rows: readonly Row[], claim: ClaimRequest): readonly Item[] | Promise<readonly Item[]>;
+
+  /** The value of the column `id`. */
+  protected keyOf(id: Id): unknown {
+    return id;
+  }
 
   /** Changes the claimed row, unless a later claim exists. */
   protected async end({ id, number }: Claim<Id>, change: string, values: readonly unknown[] = []): Promise<void> {
-    const text = `UPDATE ${this.queue.table} SET ${change} WHERE id = $1 AND claims = $2 AND status = 'queued'`;
-    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id, number, ...values]));
+    const { table, isLatest = 'claims = $2' } = this.queue;
+    const text = `UPDATE ${table} SET ${change} WHERE id = $1 AND ${isLatest} AND status = 'queued'`;
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [this.keyOf(id), number, ...values]));
   }
 }
 
 /**
  * `due_at` moves to the end of the claim, so that no other worker takes the item. The number of claims tells a claim from
  * later ones. Rows that another worker is claiming are skipped.
+ *
+ * @param columns of a claimed item, from the tables `claimed` and `accounts`, without its id and claim.
  */
-function claimFrom({ table, columns }: QueueTable): string {
+export function claimFrom(table: string, columns: string): string {
   return `
     WITH due AS (
       SELECT id, due_at FROM ${table}

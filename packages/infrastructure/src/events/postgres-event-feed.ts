@@ -14,6 +14,7 @@ import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
+import { boundedByWebhooks, QUEUE_DELIVERIES } from '../webhooks/fan-out.js';
 import { EVERYBODY } from './outbox.js';
 
 interface FeedRow {
@@ -32,13 +33,15 @@ const LOCK_FEED = 'SELECT last_position AS last, purged_position AS purged FROM 
 // PostgreSQL might otherwise scan the whole table.
 const PUBLISH = `
   WITH taken AS (
-    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(SELECT ctid FROM event_outbox ORDER BY place LIMIT $2))
+    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM event_outbox ORDER BY place LIMIT ${boundedByWebhooks('$2::bigint')}
+    ))
     RETURNING *
   ), published AS (
     INSERT INTO events (position, id, account_id, type, created_at, data)
     SELECT $1 + row_number() OVER (ORDER BY place), id, account_id, type, created_at, data FROM taken
-    RETURNING position
-  ), counted AS (
+    RETURNING position, account_id, type
+  ), ${QUEUE_DELIVERIES}, counted AS (
     SELECT count(*) AS count FROM published
   )
   UPDATE event_feed SET last_position = last_position + count FROM counted
@@ -70,17 +73,20 @@ type ListRow = readonly [
   ...event: readonly [EventPosition | null, id: string, EventType, createdAt: bigint, data: string],
 ];
 
-/** Events that are deleted in one transaction. */
+/** Events that are deleted in one transaction at most, each with its deliveries. */
 const PORTION = 1_000;
 
 // As in the list, what was purged isn't read again.
 const PURGE = `
   WITH oldest AS MATERIALIZED (
     SELECT position, bool_and(created_at <= $2) OVER (ORDER BY position) AS is_over
-    FROM (SELECT position, created_at FROM events WHERE position > $1 ORDER BY position LIMIT ${PORTION}) AS portion
+    FROM (SELECT position, created_at FROM events WHERE position > $1 ORDER BY position
+      LIMIT ${boundedByWebhooks('$3::bigint')}) AS portion
   ), deleted AS (
     DELETE FROM events WHERE position = ANY(ARRAY(SELECT position FROM oldest WHERE is_over))
     RETURNING position
+  ), forgotten AS (
+    DELETE FROM webhook_deliveries WHERE position = ANY(ARRAY(SELECT position FROM oldest WHERE is_over))
   ), counted AS (
     SELECT count(*) AS count, max(position) AS last FROM deleted
   )
@@ -110,18 +116,19 @@ export class PostgresEventFeed implements EventFeed {
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
+    const text = `SELECT ${milliseconds('created_at')} AS oldest FROM event_outbox ORDER BY place LIMIT 1`;
     const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<{ oldest: Date }[]>('SELECT created_at AS oldest FROM event_outbox ORDER BY place LIMIT 1'),
+      this.dataSource.query<{ readonly oldest: string }[]>(text),
     );
-    return row && instant(row.oldest.getTime());
+    return row && instant(Number(row.oldest));
   }
 
   async purge(until: Instant): Promise<number> {
     let deleted = 0;
     for (;;) {
-      const portion = await this.change(LOCK_FEED, PURGE, ({ purged }) => [purged, new Date(until)]);
+      const portion = await this.change(LOCK_FEED, PURGE, ({ purged }) => [purged, new Date(until), PORTION]);
       deleted += portion;
-      if (portion < PORTION) return deleted;
+      if (portion === 0) return deleted;
     }
   }
 

@@ -19,7 +19,7 @@ import {
 } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, Not } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
+import { claimFrom, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { addEvents } from '../events/outbox.js';
 import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
@@ -35,9 +35,12 @@ type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'
 
 const QUEUE = {
   table: 'messages',
-  columns: `
+  claim: claimFrom(
+    'messages',
+    `
     account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
     email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`,
+  ),
 };
 
 const lock = { mode: 'for_no_key_update' } as const;
@@ -151,15 +154,19 @@ export class TypeOrmMessageQueue
     return deletePortions(this.dataSource, settled, writtenUntil);
   }
 
-  protected itemFrom(claimed: ClaimedRow): ClaimedMessage {
-    const { accountId, createdAt, traceparent, requestId, provenAt, credentialVersion, ...row } = claimed;
-    return {
-      ...row,
-      accountId: BigInt(accountId) as AccountId,
-      createdAt: instant(createdAt.getTime()),
-      traceparent: traceparent ?? undefined,
-      requestId: requestId ?? undefined,
-      isProven: isProven({ provenAt: provenAt ? instant(provenAt.getTime()) : undefined, credentialVersion }),
-    };
+  protected itemsFrom(rows: readonly ClaimedRow[]) {
+    return rows.map(itemFrom);
   }
+}
+
+function itemFrom(claimed: ClaimedRow): ClaimedMessage {
+  const { accountId, createdAt, traceparent, requestId, provenAt, credentialVersion, ...row } = claimed;
+  return {
+    ...row,
+    accountId: BigInt(accountId) as AccountId,
+    createdAt: instant(createdAt.getTime()),
+    traceparent: traceparent ?? undefined,
+    requestId: requestId ?? undefined,
+    isProven: isProven({ provenAt: provenAt ? instant(provenAt.getTime()) : undefined, credentialVersion }),
+  };
 }

@@ -55,7 +55,7 @@ const layout = ({ React: { createElement: e }, getComponent, specSelectors }) =>
         e(
           'details',
           { className: 'about' },
-          e('summary', null, 'Keys, scopes, errors, numbers, pages, limits, repeated requests'),
+          e('summary', null, 'Keys, scopes, errors, numbers, pages, limits, webhooks, repeated requests'),
           e(getComponent('Markdown', true), { source: specSelectors.specJson().getIn(['info', 'description']) }),
         ),
         e('h2', { className: 'unseen' }, 'Operations'),

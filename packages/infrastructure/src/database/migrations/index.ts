@@ -36,3 +36,5 @@ export * from './1700000076000-stop-following-keys.js';
 export * from './1700000077000-know-proving.js';
 export * from './1700000078000-compare-in-nfc.js';
 export * from './1700000079000-create-events.js';
+export * from './1700000080000-create-webhooks.js';
+export * from './1700000080100-validate-kinds-of-mail-again.js';

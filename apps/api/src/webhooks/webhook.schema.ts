@@ -1,0 +1,190 @@
+import {
+  DELIVERY_STATUSES,
+  EVENT_TYPES,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_URL_LENGTH,
+  PING,
+  type Webhook,
+  WEBHOOK_STATUSES,
+  type WebhookChangeInput,
+  type WebhookDelivery,
+  type WebhookInput,
+  type WebhookStatus,
+  type WebhookWithSecret,
+} from '@adoption-store/domain';
+import { PLACED_EVENT } from '../events/event.schema.js';
+import { pathParameter } from '../http/path-parameter.js';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/schema.js';
+import type { Given } from '../http/validation.js';
+
+const NOON = '2026-11-21T12:00:00.000Z';
+const { id: eventId, type: eventType } = PLACED_EVENT;
+
+export const SHELTER = {
+  ...{ id: 'whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d', url: 'https://shelter.example/adoptions' },
+  ...{ types: ['order.placed', 'order.completed'], description: "The shelter's website", status: 'enabled' },
+  ...{ createdAt: NOON, updatedAt: NOON },
+};
+export const SECRET = { secret: 'whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=' };
+
+const started = { id: 'dlv_4711', eventId, type: eventType };
+export const SENT = { ...started, status: 'sent', attempts: 1, responseStatus: 204, createdAt: NOON };
+export const QUEUED = { ...started, status: 'queued', attempts: 0, createdAt: NOON, nextAttemptAt: NOON };
+
+const text = (example: string, about: string, more: Described = {}): Described => ({
+  type: 'string',
+  ...more,
+  description: about,
+  examples: [example],
+});
+const integer = (example: number, about: string): Described => ({
+  type: 'integer',
+  minimum: 0,
+  description: about,
+  examples: [example],
+});
+const pathText = (name: string, about: string, example: string, component?: string) =>
+  pathParameter({ name, description: about, schema: { type: 'string', examples: [example] }, component }, String);
+
+export const WebhookId = pathText('webhookId', 'Identifier of the webhook.', SHELTER.id, 'WebhookId');
+export const DeliveryId = pathText('deliveryId', 'Identifier of the delivery.', SENT.id);
+
+const types = {
+  type: 'array',
+  ...{ minItems: 1, maxItems: EVENT_TYPES.length, items: schemaRef('EventType') },
+  description: 'Only events of these types, each at most once. Default: all, also types that are added later.',
+  examples: [SHELTER.types],
+};
+const description = text(SHELTER.description, 'For people.', { maxLength: MAX_DESCRIPTION_LENGTH });
+const newWebhook = {
+  url: text(
+    SHELTER.url,
+    'Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.',
+    { format: 'uri', maxLength: MAX_URL_LENGTH },
+  ),
+  types,
+  description,
+} satisfies Record<keyof WebhookInput, Described>;
+
+const patch = {
+  ...newWebhook,
+  types: { ...types, type: ['array', 'null'], description: 'Only events of these types. Null: all.' },
+  description: { ...description, type: ['string', 'null'], description: 'For people. Null removes it.' },
+  status: schemaRef('WebhookStatus'),
+} satisfies Record<keyof WebhookChangeInput, Described>;
+
+const webhook = {
+  id: text(SHELTER.id, 'Unique identifier.', { pattern: '^whk_[0-9A-Za-z]{24}$' }),
+  ...newWebhook,
+  types: {
+    ...types,
+    items: openSet(EVENT_TYPES, 'A type of events.'),
+    description: 'The types of events that are sent. Absent: all.',
+  },
+  status: openSet(
+    WEBHOOK_STATUSES,
+    'A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for five days.',
+  ),
+  createdAt: time('When the webhook was created.'),
+  updatedAt: time('When it was last changed.'),
+} satisfies Record<Exclude<keyof Webhook, 'accountId'>, Described>;
+
+const secret = text(SECRET.secret, 'Verifies what is sent. Store it: it is not shown again.', {
+  pattern: '^whsec_[0-9A-Za-z+/]{43}=$',
+});
+
+const delivery = {
+  id: text(SENT.id, 'Unique identifier.', { pattern: '^dlv_[1-9][0-9]*$' }),
+  eventId: text(eventId, 'Identifier of the event. Absent for a ping.', { pattern: '^evt_[0-9a-f]{32}$' }),
+  type: openSet([...EVENT_TYPES, PING], 'The type of the event.'),
+  status: openSet(DELIVERY_STATUSES, 'Whether it is still `queued`, has been `sent`, or has `failed` for good.'),
+  attempts: integer(1, 'Attempts since it was last queued.'),
+  responseStatus: integer(204, 'The status of the last response. Absent if there was none.'),
+  createdAt: time('When it was first queued.'),
+  nextAttemptAt: time('When it is attempted next. Absent unless it is `queued`.'),
+} satisfies Record<keyof WebhookDelivery, Described>;
+
+/** An object that may lack some of its properties. */
+const partly = (optional: readonly string[], about: string, properties: Described, example: Described): Described => ({
+  ...object(about, properties, example),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+});
+const CHOICES = ['types', 'description'];
+
+export const webhookSchemas = new ResourceSchemas({
+  Webhook: partly(CHOICES, 'Where events are sent.', webhook, SHELTER),
+  WebhookWithSecret: partly(CHOICES, 'A webhook and its secret.', { ...webhook, secret }, { ...SHELTER, ...SECRET }),
+  NewWebhook: partly(CHOICES, 'A webhook to create.', newWebhook, { url: SHELTER.url, types: SHELTER.types }),
+  WebhookPatch: {
+    type: 'object',
+    description: 'The fields to change, at least one. The others stay.',
+    ...{ minProperties: 1, properties: patch, examples: [{ status: 'disabled' }] },
+  },
+  WebhookStatus: oneOf(WEBHOOK_STATUSES, 'Whether events are sent.'),
+  Delivery: partly(['eventId', 'responseStatus', 'nextAttemptAt'], 'An event for a webhook.', delivery, SENT),
+  Recovery: object('What to send again.', { since: time('Since when.') }, { since: NOON }),
+  Recovered: object('What has been queued.', { queued: integer(12, 'The number of deliveries.') }, { queued: 12 }),
+});
+
+/** The body of POST /v1/webhooks. The domain validates the values. */
+export class NewWebhookBody implements Given<WebhookInput> {
+  @webhookSchemas.field('NewWebhook')
+  readonly url!: string;
+
+  @webhookSchemas.field('NewWebhook')
+  readonly types!: readonly string[] | undefined;
+
+  @webhookSchemas.field('NewWebhook')
+  readonly description!: string | undefined;
+}
+
+/** The body of PATCH /v1/webhooks/{webhookId}: a JSON Merge Patch (RFC 7396), in which null removes a field. */
+export class WebhookPatchBody implements Given<WebhookChangeInput> {
+  @webhookSchemas.field('WebhookPatch')
+  readonly url!: string | undefined;
+
+  @webhookSchemas.field('WebhookPatch')
+  readonly types!: readonly string[] | null | undefined;
+
+  @webhookSchemas.field('WebhookPatch')
+  readonly description!: string | null | undefined;
+
+  @webhookSchemas.field('WebhookPatch')
+  readonly status!: WebhookStatus | undefined;
+}
+
+/** The body of POST /v1/webhooks/{webhookId}/recover. */
+export class RecoveryBody {
+  @webhookSchemas.field('Recovery')
+  readonly since!: string;
+}
+
+const write = webhookSchemas.serialiser('Webhook');
+const writeAll = webhookSchemas.listSerialiser('Webhook');
+const writeWithSecret = webhookSchemas.serialiser('WebhookWithSecret');
+const writeDelivery = webhookSchemas.serialiser('Delivery');
+const writeDeliveries = webhookSchemas.listSerialiser('Delivery');
+
+/** The JSON of a webhook: a Webhook, without its account. */
+export const presentWebhook = (webhook: Webhook): string => write(jsonOf(webhook));
+export const presentWebhooks = (webhooks: readonly Webhook[]): string => writeAll(webhooks.map(jsonOf));
+export const presentWithSecret = ({ webhook, ...shown }: WebhookWithSecret): string =>
+  writeWithSecret({ ...jsonOf(webhook), ...shown });
+
+/** The JSON of a delivery: a Delivery. */
+export const presentDelivery = (delivery: WebhookDelivery): string => writeDelivery(deliveryJsonOf(delivery));
+export const presentDeliveries = (page: readonly WebhookDelivery[]): string =>
+  writeDeliveries(page.map(deliveryJsonOf));
+
+function jsonOf(webhook: Webhook) {
+  return { ...webhook, createdAt: isoTime(webhook.createdAt), updatedAt: isoTime(webhook.updatedAt) };
+}
+
+function deliveryJsonOf({ createdAt, nextAttemptAt: next, ...delivery }: WebhookDelivery) {
+  return {
+    ...delivery,
+    createdAt: isoTime(createdAt),
+    nextAttemptAt: next === undefined ? undefined : isoTime(next),
+  };
+}

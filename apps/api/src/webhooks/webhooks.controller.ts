@@ -1,0 +1,256 @@
+import {
+  ChangeWebhook,
+  type Condition,
+  CreateWebhook,
+  DeleteWebhook,
+  type DeliveryId as Delivery,
+  GetWebhook,
+  instant,
+  ListDeliveries,
+  ListWebhooks,
+  PingWebhook,
+  RecoverDeliveries,
+  RetryDelivery,
+  RotateWebhookSecret,
+  type Webhook,
+  type WebhookWithSecret,
+} from '@adoption-store/domain';
+import { Controller, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { Conditions, entityTag } from '../http/conditions.js';
+import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
+import { presentPage, sendPage } from '../http/pages.js';
+import { Cursor, Limit } from '../http/query-parameters.js';
+import { queryOf } from '../http/request-target.js';
+import { exampleOf, json, page } from '../http/schema.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
+import { Idempotency } from '../idempotency/idempotency.js';
+import {
+  DeliveryId,
+  NewWebhookBody,
+  presentDeliveries,
+  presentDelivery,
+  presentWebhook,
+  presentWebhooks,
+  presentWithSecret,
+  QUEUED,
+  RecoveryBody,
+  SECRET,
+  SENT,
+  SHELTER,
+  WebhookId,
+  WebhookPatchBody,
+} from './webhook.schema.js';
+
+/** The name of the list of deliveries in its cursors, which hold the number of a delivery. */
+const CURSOR = 'deliveries';
+const DELIVERY = 'dlv_';
+
+const ENABLED = 'Of a webhook that is disabled it is refused with 409 `webhook_disabled`.';
+const UNSTORED =
+  'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
+
+const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
+const shown = exampleOf('Webhook', 'the webhook');
+const withSecret = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
+const queued = json('Delivery', { 'the delivery': QUEUED });
+
+type Taken = Condition<Webhook> | undefined;
+
+/** The query of GET /v1/webhooks/{webhookId}/deliveries. Each parameter may occur once. */
+class ListDeliveriesQuery {
+  @Limit()
+  limit?: number;
+
+  @Cursor(CURSOR)
+  after?: bigint;
+}
+
+@Controller()
+export class WebhooksController {
+  constructor(
+    private readonly context: ApiContext,
+    private readonly idempotency: Idempotency,
+    private readonly listWebhooks: ListWebhooks,
+    private readonly createWebhook: CreateWebhook,
+    private readonly getWebhook: GetWebhook,
+    private readonly changeWebhook: ChangeWebhook,
+    private readonly deleteWebhook: DeleteWebhook,
+    private readonly rotateWebhookSecret: RotateWebhookSecret,
+    private readonly pingWebhook: PingWebhook,
+    private readonly listDeliveries: ListDeliveries,
+    private readonly retryDelivery: RetryDelivery,
+    private readonly recoverDeliveries: RecoverDeliveries,
+  ) {}
+
+  @Operation('GET /v1/webhooks', {
+    ...{ ...OURS, id: 'listWebhooks', summary: 'List webhooks' },
+    description: "Lists the account's webhooks, the oldest first. There are at most 10, so the list has no pages.",
+    success: { 200: ['The webhooks.', page('Webhook', SHELTER)] },
+  })
+  async list(@Req() { caller }: FastifyRequest): Promise<string> {
+    return presentWebhooks(await this.listWebhooks.execute({ accountId: caller.account.id }));
+  }
+
+  @Operation('POST /v1/webhooks', {
+    ...{ ...OURS, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
+    description:
+      'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
+      `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
+    examples: { 'some events': { url: SHELTER.url, types: SHELTER.types }, 'all events': { url: SHELTER.url } },
+    success: { 201: ['The webhook has been created.', withSecret] },
+    refusals: [409],
+  })
+  async create(
+    @JsonBody(NewWebhookBody) { url, types, description }: NewWebhookBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const accountId = request.caller.account.id;
+    const created = await this.createWebhook.execute({ accountId, url, types, description });
+    reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
+    return showSecret(reply, created);
+  }
+
+  @Operation('GET /v1/webhooks/{webhookId}', {
+    ...{ ...OURS, id: 'getWebhook', summary: 'Get a webhook' },
+    description: "Gets one of the account's webhooks.",
+    success: { 200: ['The webhook.', shown(SHELTER)] },
+    refusals: [404],
+  })
+  async get(@WebhookId() id: string, @Req() request: FastifyRequest): Promise<string> {
+    return presentWebhook(await this.getWebhook.execute(own(request, id)));
+  }
+
+  @Operation('PATCH /v1/webhooks/{webhookId}', {
+    ...{ ...OURS, id: 'changeWebhook', summary: 'Change a webhook' },
+    description:
+      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`.',
+    examples: { pause: { status: 'disabled' }, 'all events': { types: null } },
+    success: { 200: ['The webhook has been changed.', shown({ ...SHELTER, status: 'disabled' })] },
+    refusals: [404],
+  })
+  async change(
+    @WebhookId() id: string,
+    @JsonBody(WebhookPatchBody, MERGE_PATCH) change: WebhookPatchBody,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+  ): Promise<string> {
+    return presentWebhook(await this.changeWebhook.execute({ ...own(request, id, condition), change }));
+  }
+
+  @Operation('DELETE /v1/webhooks/{webhookId}', {
+    ...{ ...OURS, id: 'deleteWebhook', summary: 'Delete a webhook' },
+    description: 'Deletes the webhook with its secret and its deliveries. Nothing more is sent to it.',
+    success: { 204: ['The webhook has been deleted.'] },
+    refusals: [404],
+  })
+  async delete(
+    @WebhookId() id: string,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
+    await this.deleteWebhook.execute(own(request, id, condition));
+  }
+
+  @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
+    ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', idempotencyKey: 'refused' },
+    description: `Gives the webhook another secret. For 24 hours the former one also signs. ${UNSTORED}`,
+    success: { 200: ['The webhook has another secret.', withSecret] },
+    refusals: [404],
+  })
+  async rotate(
+    @WebhookId() id: string,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return showSecret(reply, await this.rotateWebhookSecret.execute(own(request, id, condition)));
+  }
+
+  @Operation('POST /v1/webhooks/{webhookId}/ping', {
+    ...{ ...OURS, id: 'pingWebhook', summary: 'Ping a webhook' },
+    description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. ${ENABLED}`,
+    success: { 202: ['The ping has been queued.', queued] },
+    refusals: [404],
+  })
+  async ping(
+    @WebhookId() id: string,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentDelivery(await this.pingWebhook.execute(own(request, id, condition), transaction)),
+    }));
+  }
+
+  @Operation('GET /v1/webhooks/{webhookId}/deliveries', {
+    ...{ ...OURS, id: 'listDeliveries', summary: 'List the deliveries of a webhook' },
+    description: 'Lists the deliveries, the newest first. They are kept as long as their events.',
+    success: { 200: ['A page of deliveries.', page('Delivery', SENT)] },
+    refusals: [404],
+  })
+  async deliveries(
+    @WebhookId() id: string,
+    @ValidQuery(ListDeliveriesQuery) { limit, after: number }: ListDeliveriesQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const after = number === undefined ? undefined : (`${DELIVERY}${number}` as Delivery);
+    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
+    const last = next && BigInt(next.slice(DELIVERY.length));
+    const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), last);
+    return sendPage(request, reply, this.context.origin(request), presented);
+  }
+
+  @Operation('POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
+    ...{ ...OURS, id: 'retryDelivery', summary: 'Retry a delivery' },
+    description: `Queues the delivery again, with all its attempts; it is due at once. ${ENABLED}`,
+    success: { 202: ['The delivery has been queued again.', queued] },
+    refusals: [404],
+  })
+  async retry(
+    @WebhookId() id: string,
+    @DeliveryId() deliveryId: string,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const input = { ...own(request, id, condition), deliveryId };
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentDelivery(await this.retryDelivery.execute(input, transaction)),
+    }));
+  }
+
+  @Operation('POST /v1/webhooks/{webhookId}/recover', {
+    ...{ ...OURS, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
+    description:
+      'Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events ' +
+      `from before the webhook was created too. A repetition queues nothing twice. ${ENABLED}`,
+    examples: { 'since a time': { since: SHELTER.createdAt } },
+    success: { 202: ['The deliveries have been queued.', json('Recovered', { 'the number': { queued: 12 } })] },
+    refusals: [404, 409],
+  })
+  async recover(
+    @WebhookId() id: string,
+    @JsonBody(RecoveryBody) { since }: RecoveryBody,
+    @Conditions(presentWebhook) condition: Taken,
+    @Req() request: FastifyRequest,
+  ): Promise<string> {
+    const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
+    return JSON.stringify({ queued: await this.recoverDeliveries.execute(input) });
+  }
+}
+
+function own({ caller }: FastifyRequest, id: string, condition?: Taken) {
+  return { accountId: caller.account.id, id, condition };
+}
+
+/** The tag is the one that a GET would give: it is of the webhook, not of its secret. */
+function showSecret(reply: FastifyReply, shown: WebhookWithSecret): string {
+  reply.header('etag', entityTag(presentWebhook(shown.webhook)));
+  return presentWithSecret(shown);
+}

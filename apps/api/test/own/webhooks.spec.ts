@@ -1,0 +1,301 @@
+import { EVENT_TYPES, SECOND } from '@adoption-store/domain';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
+import { expectError } from '../support/expectations.js';
+import { bearer, get, nextPageOf, walk } from '../support/pets-client.js';
+import { type RawResponse, request } from '../support/raw-http.js';
+import { placeOrder } from '../support/store-client.js';
+
+const WEBHOOKS = '/v1/webhooks';
+const URL = 'https://shelter.example/adoptions';
+const SECRET = /^whsec_[\w+/]{43}=$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A webhook or a delivery. */
+interface Shown {
+  readonly id: string;
+  readonly secret?: string;
+  readonly createdAt: string;
+  readonly updatedAt?: string;
+  readonly eventId?: string;
+}
+
+const api = useApi();
+/** Of an account of the test's own. */
+let key: string;
+beforeEach(async () => {
+  ({ key } = await api.openKey());
+  api.webhookSender.requests.length = 0;
+  api.webhookSender.answer = () => 204;
+});
+
+/** Each response is held to the description. */
+function send(method: string, path: string, body?: object | string, headers: Readonly<Record<string, string>> = {}) {
+  const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return request(api, path, { method, headers: { ...bearer(key), ...type, ...headers }, ...(body && { body: text }) });
+}
+
+function bodyOf(response: RawResponse, status = 200): Shown {
+  expect(response).toMatchObject({ status, headers: { 'x-stability': 'experimental' } });
+  return JSON.parse(response.body) as Shown;
+}
+
+function listOf(response: RawResponse): readonly Shown[] {
+  return bodyOf(response) as unknown as readonly Shown[];
+}
+
+async function create(fields: object = {}): Promise<Shown & { readonly path: string }> {
+  const webhook = bodyOf(await send('POST', WEBHOOKS, { url: URL, ...fields }), 201);
+  return { ...webhook, path: `${WEBHOOKS}/${webhook.id}` };
+}
+
+const ping = async (path: string) => bodyOf(await send('POST', `${path}/ping`), 202);
+const deliveries = async (path: string) => listOf(await get(api, `${path}/deliveries`, key));
+
+async function deliver(): Promise<void> {
+  await api.application.publishEvents.execute();
+  while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
+}
+
+/** Every operation on a webhook. */
+const OPERATIONS: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['GET', ''],
+  ['PATCH', '', { status: 'disabled' }],
+  ['POST', '/rotate-secret'],
+  ['POST', '/ping'],
+  ['GET', '/deliveries'],
+  ['POST', '/deliveries/dlv_1/retry'],
+  ['POST', '/recover', { since: '2026-11-21T00:00:00Z' }],
+  ['DELETE', ''],
+];
+
+describe('a secret', () => {
+  it('is shown at creation and rotation, each time another one, and never else', async () => {
+    const response = await send('POST', WEBHOOKS, { url: URL, types: ['order.placed'], description: 'Orders' });
+    const { secret = '', ...webhook } = bodyOf(response, 201);
+    expect(secret).toMatch(SECRET);
+    const path = `${WEBHOOKS}/${webhook.id}`;
+    expect(response.headers['location']).toBe(api.origin + path);
+    const rotated = await send('POST', `${path}/rotate-secret`);
+    const { secret: another = '' } = bodyOf(rotated);
+    expect(another).toMatch(SECRET);
+    expect(another).not.toBe(secret);
+    const read = [await get(api, path, key), await get(api, WEBHOOKS, key), await send('PATCH', path, { url: URL })];
+    for (const { status, body } of read) {
+      expect(status).toBe(200);
+      for (const hidden of [secret, another, 'whsec_', 'secret']) expect(body).not.toContain(hidden);
+    }
+  });
+
+  it('is not part of the entity tag, which is the one that a GET gives', async () => {
+    const created = await send('POST', WEBHOOKS, { url: URL });
+    const path = `${WEBHOOKS}/${bodyOf(created, 201).id}`;
+    expect((await get(api, path, key)).headers['etag']).toBe(created.headers['etag']);
+    api.clock.advance(SECOND);
+    const rotated = await send('POST', `${path}/rotate-secret`, undefined, {
+      'If-Match': created.headers['etag'] ?? '',
+    });
+    expect(rotated).toMatchObject({ status: 200 });
+    expect((await get(api, path, key)).headers['etag']).toBe(rotated.headers['etag']);
+  });
+
+  it('is never stored with an answer: an Idempotency-Key is refused, which says why, and nothing is done', async () => {
+    const { path } = await create();
+    const before = await get(api, path, key);
+    for (const [target, body] of [[WEBHOOKS, { url: URL }], [`${path}/rotate-secret`]] as const) {
+      const refused = await send('POST', target, body, { 'Idempotency-Key': 'one' });
+      expect(expectError(refused, 400, 'invalid_parameter')).toMatch(/^Idempotency-Key .*secret.*not stored/);
+    }
+    expect((await get(api, WEBHOOKS, key)).body).toBe(`[${before.body}]`);
+  });
+});
+
+describe('a webhook', () => {
+  it('is shown with these properties, and without those that it lacks', async () => {
+    const all = await create({ types: ['order.placed', 'message.sent'], description: 'Łuna 🐈', id: 'ignored' });
+    const { body } = await get(api, all.path, key);
+    const { updatedAt: time } = all;
+    expect(time).toMatch(TIME);
+    const chosen = { types: ['order.placed', 'message.sent'], description: 'Łuna 🐈' };
+    const rest = { status: 'enabled', createdAt: time, updatedAt: time };
+    expect(JSON.parse(body)).toEqual({ id: all.id, url: URL, ...chosen, ...rest });
+    const { id, path } = await create();
+    const bare = await get(api, path, key);
+    expect(Object.keys(bodyOf(bare))).toEqual(['id', 'url', 'status', 'createdAt', 'updatedAt']);
+    expect(listOf(await get(api, WEBHOOKS, key)).map((each) => each.id)).toEqual([all.id, id]);
+  });
+
+  it('is changed by a merge patch, in which null takes types and description away', async () => {
+    const { path } = await create({ types: ['order.placed'], description: 'Orders' });
+    const patched = async (change: object, type = 'application/merge-patch+json') =>
+      bodyOf(await send('PATCH', path, change, { 'Content-Type': type }));
+    expect(await patched({ url: `${URL}/2`, types: [...EVENT_TYPES] })).toMatchObject({
+      ...{ url: `${URL}/2`, types: EVENT_TYPES, description: 'Orders', status: 'enabled' },
+    });
+    expect(await patched({ description: 'All', status: 'disabled' })).toMatchObject({ status: 'disabled' });
+    const without = await patched({ types: null, description: null }, 'application/json');
+    expect(Object.keys(without)).toEqual(['id', 'url', 'status', 'createdAt', 'updatedAt']);
+    expect(await patched({ status: 'enabled' })).toMatchObject({ url: `${URL}/2`, status: 'enabled' });
+  });
+
+  it.each([
+    ['url', [undefined, null, '', 7, 'http://shelter.example', `https://${'x'.repeat(2_048)}`]],
+    ['types', [[], 'order.placed', ['order.lost'], ['order.placed', 'order.placed'], [1], null]],
+    ['description', [7, 'x'.repeat(256), null]],
+  ])('is refused with a bad %s, at creation', async (field, values) => {
+    for (const value of values) {
+      const refused = await send('POST', WEBHOOKS, { url: URL, [field]: value });
+      expect(expectError(refused, 400, 'invalid_parameter')).toMatch(new RegExp(`^${field} `));
+    }
+    expect(bodyOf(await get(api, WEBHOOKS, key))).toEqual([]);
+  });
+
+  it.each([
+    ['url', [null, 'http://shelter.example']],
+    ['types', [[], 'order.placed', ['webhook.ping']]],
+    ['description', [7]],
+    ['status', ['paused', null]],
+    ['the body', [undefined]],
+  ])('is not changed to a bad %s', async (field, values) => {
+    const { path } = await create();
+    const before = (await get(api, path, key)).body;
+    for (const value of values) {
+      const refused = await send('PATCH', path, { [field]: value });
+      expect(expectError(refused, 400, 'invalid_parameter')).toMatch(new RegExp(`^${field} `));
+    }
+    expect((await get(api, path, key)).body).toBe(before);
+  });
+
+  it('is one of at most 10 of its account; deleting one makes room', async () => {
+    const [first] = await Promise.all(Array.from({ length: 10 }, () => create()));
+    const eleventh = () => send('POST', WEBHOOKS, { url: URL });
+    expect(expectError(await eleventh(), 409, 'too_many_webhooks')).toContain('10');
+    expect(await send('DELETE', first?.path ?? '')).toMatchObject({ status: 204, body: '' });
+    bodyOf(await eleventh(), 201);
+  });
+
+  it('is 404 to another account, as an unknown one is, and once it is deleted', async () => {
+    const { path } = await create();
+    const messages = async (of: string) => {
+      const refused = await Promise.all(OPERATIONS.map(([method, rest, body]) => send(method, of + rest, body)));
+      return refused.map((response) => expectError(response, 404, 'not_found'));
+    };
+    const unknown = await messages(`${WEBHOOKS}/whk_unknown%00`);
+    const owner = key;
+    ({ key } = await api.openKey());
+    expect(await messages(path)).toEqual(unknown);
+    key = owner;
+    bodyOf(await get(api, path, key));
+    expect(await send('DELETE', path)).toMatchObject({ status: 204 });
+    expect(await messages(path)).toEqual(unknown);
+  });
+
+  it('that was changed meanwhile is 412 to every operation with its former tag, and nothing happens', async () => {
+    const { path } = await create();
+    await ping(path);
+    const [{ id: delivery } = { id: '' }] = await deliveries(path);
+    const former = (await get(api, path, key)).headers['etag'] ?? '';
+    bodyOf(await send('PATCH', path, { description: 'changed' }));
+    const { body, headers } = await get(api, path, key);
+    const listed = await deliveries(path);
+    for (const [method, rest, change] of OPERATIONS) {
+      if (method === 'GET') continue;
+      const target = path + rest.replace('dlv_1', delivery);
+      const response = await send(method, target, change, { 'If-Match': former });
+      expectError(response, 412, 'precondition_failed');
+      expect(response.headers['etag']).toBe(headers['etag']);
+    }
+    expect((await get(api, path, key)).body).toBe(body);
+    expect(await deliveries(path)).toEqual(listed);
+    expect(await send('DELETE', path, undefined, { 'If-Match': headers['etag'] ?? '' })).toMatchObject({ status: 204 });
+  });
+
+  it('that is disabled is 409 to what would send', async () => {
+    const { path } = await create();
+    const { id } = await ping(path);
+    bodyOf(await send('PATCH', path, { status: 'disabled' }));
+    const since = { since: '2026-11-21T00:00:00Z' };
+    for (const [rest, body] of [['/ping'], [`/deliveries/${id}/retry`], ['/recover', since]] as const)
+      expectError(await send('POST', path + rest, body), 409, 'webhook_disabled');
+  });
+});
+
+describe('deliveries', () => {
+  it('show an event on its way, with its type and data as the feed has them, and a ping', async () => {
+    const url = 'https://shelter.example/orders';
+    const { path } = await create({ url, types: ['order.placed'] });
+    const order = await placeOrder(api, key);
+    await deliver();
+    const { id: pingId } = await ping(path);
+    const waiting = await deliveries(path);
+    expect(waiting[0]).toEqual({
+      ...{ id: pingId, type: 'webhook.ping', status: 'queued', attempts: 0 },
+      ...{ createdAt: expect.stringMatching(TIME), nextAttemptAt: expect.stringMatching(TIME) },
+    });
+    await deliver();
+    const [, event] = await deliveries(path);
+    expect(event).toEqual({
+      ...{ id: expect.stringMatching(/^dlv_\d+$/), eventId: expect.stringMatching(/^evt_/), type: 'order.placed' },
+      ...{ status: 'sent', attempts: 1, responseStatus: 204, createdAt: expect.stringMatching(TIME) },
+    });
+    const [shown] = listOf(await get(api, '/v1/events?type=order.placed&limit=1', key));
+    const [sent, pinged] = api.webhookSender.requests.filter((each) => each.url === url);
+    expect(shown).toMatchObject({ id: event?.eventId, data: order });
+    expect(sent?.id).toBe(event?.eventId);
+    const received = { type: 'order.placed', timestamp: shown?.createdAt, data: order };
+    expect(JSON.parse(sent?.body ?? '')).toEqual(received);
+    expect(pinged?.id).toBe(pingId);
+  });
+
+  it('are listed newest first, in pages whose links lead through all of them', async () => {
+    const { path } = await create();
+    const ids: string[] = [];
+    while (ids.length < 5) ids.unshift((await ping(path)).id);
+    const pages = await walk(api, `${path}/deliveries?limit=2`, key);
+    expect(pages.flatMap((each) => listOf(each)).map(({ id }) => id)).toEqual(ids);
+    expect(pages).toHaveLength(3);
+    const next = pages[0] && nextPageOf(pages[0]);
+    expect(next).toMatchObject({ origin: api.origin, pathname: `${path}/deliveries` });
+    const cursorOfPets = 'cGV0czoyOjE';
+    for (const query of ['limit=0', 'cursor=', `cursor=${cursorOfPets}`, 'status=failed'])
+      expectError(await get(api, `${path}/deliveries?${query}`, key), 400, 'invalid_parameter');
+  });
+
+  it('are retried by their ids, each of its own webhook', async () => {
+    const { path } = await create();
+    const { id } = await ping(path);
+    await deliver();
+    expect(await deliveries(path)).toMatchObject([{ id, status: 'sent' }]);
+    const retried = bodyOf(await send('POST', `${path}/deliveries/${id}/retry`), 202);
+    expect(retried).toMatchObject({ id, status: 'queued', attempts: 0 });
+    const other = await create();
+    for (const each of [`${other.path}/deliveries/${id}`, `${path}/deliveries/dlv_0`, `${path}/deliveries/${id}x`])
+      expect(expectError(await send('POST', `${each}/retry`), 404, 'not_found')).toContain('delivery');
+  });
+
+  it('are recovered since a time, and not twice', async () => {
+    await placeOrder(api, key);
+    await deliver();
+    const { path } = await create({ types: ['order.placed'] });
+    const recover = (since: unknown) => send('POST', `${path}/recover`, { since });
+    // The database has the time of the events, and the clock of this API is another one.
+    const now = Date.now();
+    const at = (time: number) => new Date(time).toISOString();
+    expect(bodyOf(await recover(at(now + 3_600_000)), 202)).toEqual({ queued: 0 });
+    expect(bodyOf(await recover(at(now - 3_600_000)), 202)).toEqual({ queued: 1 });
+    expect(bodyOf(await recover(at(now - 3_600_000).replace('Z', '+00:00')), 202)).toEqual({ queued: 0 });
+    expect(await deliveries(path)).toMatchObject([{ type: 'order.placed', status: 'queued' }]);
+    for (const since of [
+      undefined,
+      null,
+      0,
+      '',
+      'yesterday',
+      '2026-11-21',
+      '2026-11-21T12:00:60Z',
+      '2026-11-21T12:00:00',
+    ])
+      expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
+  });
+});

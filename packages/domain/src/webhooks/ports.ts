@@ -1,0 +1,15 @@
+import type { SystemPorts } from '../kernel/ports.js';
+import type { WebhookQueue } from './webhook-queue.js';
+import type { WebhookRepository } from './webhook-repository.js';
+import type { WebhookSender } from './webhook-sender.js';
+
+export interface WebhookPorts extends SystemPorts {
+  readonly webhooks: WebhookRepository;
+  readonly webhookDeliveries: WebhookQueue;
+  readonly webhookSender: WebhookSender;
+}
+
+export interface WebhookOptions {
+  /** Whether mails to accounts are sent. Then an owner is told of a webhook that was disabled. Default: no. */
+  readonly mailsAccounts: boolean;
+}

@@ -1,0 +1,73 @@
+import { SECOND, type WebhookRequest, type WebhookSender } from '@adoption-store/domain';
+import { Webhook } from 'standardwebhooks';
+import { type ResolveName, resolveName, type WebhookPolicy, WebhookTargets } from './webhook-targets.js';
+
+/** Milliseconds in which the name of a new webhook must be resolved. */
+const CHECK_TIMEOUT = 5 * SECOND;
+/** Milliseconds after which the next address of a name is tried. */
+const NEXT_ADDRESS = 2 * SECOND;
+/** Bytes of a response's headers. */
+const MOST_HEADERS = 16 * 1_024;
+/** Bytes of a response's body that are read, so that a receiver can finish its response. They are thrown away. */
+const MOST_BODY = 64 * 1_024;
+
+/** Calls the receivers by HTTP, and signs as Standard Webhooks says. */
+export class HttpWebhookSender implements WebhookSender {
+  private readonly targets: WebhookTargets;
+  private readonly ca: string | undefined;
+
+  /** @param network set by tests: how names are resolved, and a certificate that is trusted. */
+  constructor(policy: WebhookPolicy, network: { readonly resolve?: ResolveName; readonly ca?: string } = {}) {
+    this.targets = new WebhookTargets(policy, network.resolve ?? resolveName);
+    this.ca = network.ca;
+  }
+
+  async check(url: string): Promise<void> {
+    await this.targets.find(url, AbortSignal.timeout(CHECK_TIMEOUT));
+  }
+
+  async send(request: WebhookRequest, timeout: number): Promise<number> {
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      return await this.attempt(request, signal);
+    } catch (error) {
+      throw signal.aborted ? new Error(`no complete response within ${timeout} ms`, { cause: error }) : error;
+    }
+  }
+
+  private async attempt({ url: text, id, at, body, secrets }: WebhookRequest, signal: AbortSignal): Promise<number> {
+    const { url, addresses } = await this.targets.find(text, signal);
+    // Loaded on demand: only the worker sends, and loading takes a tenth of a second.
+    const { Client } = await import('undici');
+    // A client of its own, so that no connection to an address of an earlier attempt is used. It follows no redirects.
+    const client = new Client(url.origin, {
+      maxHeaderSize: MOST_HEADERS,
+      connect: {
+        signal,
+        ca: this.ca,
+        rejectUnauthorized: true,
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: NEXT_ADDRESS,
+        // The addresses that were checked. The name isn't resolved again.
+        lookup: (_name, _options, callback) => {
+          callback(null, [...addresses]);
+        },
+      },
+    });
+    try {
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'adoption-store-webhooks',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(at / SECOND)),
+        'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' '),
+      };
+      const path = url.pathname + url.search;
+      const response = await client.request({ method: 'POST', path, headers, body, signal });
+      await response.body.dump({ limit: MOST_BODY, signal });
+      return response.statusCode;
+    } finally {
+      await client.destroy();
+    }
+  }
+}
