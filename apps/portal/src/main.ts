@@ -29,6 +29,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
+    webhookSecrets: settings.WEBHOOK_SECRET,
     redis: settings.REDIS_URL,
     categories: settings.CATEGORIES,
     webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },

@@ -64,6 +64,11 @@ export class WorkerMetrics extends Metrics {
     'Age of the oldest of them; 0 without any',
   );
 
+  readonly webhookDeliveries = this.counter(
+    'adoption_store_webhook_deliveries_total',
+    'Attempts to deliver an event to a webhook',
+    ['outcome'],
+  );
   private readonly oldestEvent = this.gauge(
     'adoption_store_event_oldest_unpublished_age_seconds',
     'Age of the oldest event that is not published yet; 0 without any',
@@ -74,7 +79,10 @@ export class WorkerMetrics extends Metrics {
     read: () => Readings,
   ) {
     super(read);
-    for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
+    for (const outcome of OUTCOMES) {
+      this.deliveries.inc({ outcome }, 0);
+      this.webhookDeliveries.inc({ outcome }, 0);
+    }
     for (const kind of ACCOUNT_MAIL_KINDS) {
       for (const outcome of [...OUTCOMES, 'dropped']) this.accountMails.inc({ kind, outcome }, 0);
     }

@@ -2,6 +2,7 @@
 export const USE_CASES = [
   'deliverAccountMails',
   'deliverMessages',
+  'deliverWebhooks',
   'expireOrders',
   'publishEvents',
   'purgeExpired',

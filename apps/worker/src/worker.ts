@@ -9,6 +9,7 @@ import {
   PURGED_KINDS,
   SECOND,
   reasonOf,
+  type WebhookAttempt,
 } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -29,8 +30,10 @@ import { within } from './waiting.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
+/** Receivers of webhooks that are called at the same time. Many, because those that hang take a turn of 15 s each. */
+const WEBHOOK_CONCURRENCY = 64;
 
-/** Starts the jobs that deliver messages and mails, publish events, expire orders and delete old rows. The returned function stops them. */
+/** Starts the jobs that deliver messages, mails and webhooks, publish events, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -48,6 +51,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
+    webhookSecrets: settings.WEBHOOK_SECRET,
     delivery: mail ?? writeTo(log),
     webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
     onEvent,
@@ -63,11 +67,13 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         orderTtl: settings.ORDER_TTL,
         messageRetention: settings.MESSAGE_RETENTION,
         eventRetention: settings.EVENT_RETENTION,
+        mailsAccounts: mail !== undefined,
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
       USE_CASES,
     );
-    const { deliverMessages, deliverAccountMails, expireOrders, publishEvents, purgeExpired } = application;
+    const { deliverMessages, deliverAccountMails, deliverWebhooks, expireOrders, publishEvents, purgeExpired } =
+      application;
     const jobs = new BackgroundJobs(log, metrics.jobFailures);
     const ok = { status: 200, body: 'ok\n' };
     const notReady = { status: 503, body: 'not ready\n' };
@@ -106,6 +112,17 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
           logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
         },
       });
+    deliverQueue(jobs, {
+      name: 'deliver webhooks',
+      concurrency: WEBHOOK_CONCURRENCY,
+      deliverBatch: deliverWebhooks,
+      onAttempt(attempt: WebhookAttempt) {
+        metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
+        // Never the address, whose path or query may be secret. Failures are the receiver's, so they don't warn the operator.
+        const about = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
+        logAttempt(log, 'webhook delivery', about, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
+      },
+    });
     jobs.start({
       name: 'publish events',
       work: async () => (await publishEvents.execute()).mayHaveMore,
@@ -171,15 +188,19 @@ function writeTo(log: Logger): (message: ClaimedMessage) => void {
   };
 }
 
-/** Logs an attempt with these fields: a failure as an error, a postponement as a warning. */
-function logAttempt(log: Logger, item: string, fields: object, delivery: Delivery | AccountMailDelivery): void {
+const LEVELS = { sent: 'info', dropped: 'info', postponed: 'warn', failed: 'error' } as const;
+
+/** Logs an attempt with these fields. */
+function logAttempt(
+  log: Logger,
+  item: string,
+  fields: object,
+  delivery: Delivery | AccountMailDelivery | WebhookAttempt,
+  levels: Partial<Record<Delivery['outcome'], 'debug' | 'info'>> = {},
+): void {
   const { attempt, outcome } = delivery;
-  const text = `${item} ${outcome}`;
-  if (!('reason' in delivery)) log.info({ ...fields, attempt, outcome }, text);
-  else {
-    const level = outcome === 'failed' ? 'error' : 'warn';
-    log[level]({ ...fields, attempt, outcome, reason: reasonOf(delivery.reason) }, text);
-  }
+  const reason = 'reason' in delivery ? { reason: reasonOf(delivery.reason) } : {};
+  log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
 }
 
 /** The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged. */

@@ -79,6 +79,13 @@ const serviceSettings = {
       'port; with commas between them',
     read: networks,
   },
+  WEBHOOK_SECRET: {
+    default: undefined,
+    about:
+      'Secrets of at least 32 random characters, with commas between them, the same for all services: the first ' +
+      'encrypts the secrets of webhooks, all decrypt; without it the database keeps one',
+    read: secrets,
+  },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
     about: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',

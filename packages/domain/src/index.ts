@@ -84,6 +84,7 @@ export {
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_WEBHOOKS,
+  newWebhookId,
   type StoredWebhook,
   tooManyWebhooks,
   type Webhook,

@@ -2,6 +2,7 @@ import {
   type AccountId,
   type Application,
   DAY,
+  type DeliveryId,
   HOUR,
   later,
   type MessageId,
@@ -12,6 +13,7 @@ import {
 import {
   type InMemoryAccountMailSender,
   type InMemoryMessageSender,
+  type InMemoryWebhookSender,
   type ManualClock,
   type PredictablePasswordHasher,
   unchanged,
@@ -25,6 +27,7 @@ export interface Surroundings {
   readonly clock: ManualClock;
   readonly sender: InMemoryMessageSender;
   readonly mailer: InMemoryAccountMailSender;
+  readonly receiver: InMemoryWebhookSender;
   readonly hasher: PredictablePasswordHasher;
   /** Gives the account more ended keys than a statement may read. */
   readonly crowd: (accountId: AccountId, name: string) => Promise<unknown>;
@@ -35,7 +38,7 @@ export interface Surroundings {
  * compile.
  */
 export function everyUseCase(application: Application, surroundings: Surroundings, run: number) {
-  const { clock, sender, mailer, hasher, crowd } = surroundings;
+  const { clock, sender, mailer, receiver, hasher, crowd } = surroundings;
   const name = `run-${run}`;
   const email = `${name}@example.com`;
   const inVain = (work: Promise<unknown>) => work.catch(() => undefined);
@@ -47,6 +50,15 @@ export function everyUseCase(application: Application, surroundings: Surrounding
   };
   const open = async (whose: string) =>
     application.openAccount.execute({ email: `${whose}-${email}`, plan: plan('free') });
+  const webhook = async (whose: string) => {
+    const { id: accountId } = await open(`webhook-${whose}`);
+    const { webhook } = await application.createWebhook.execute({
+      accountId,
+      url: 'https://hooks.example.com',
+      types: ['order.expired'],
+    });
+    return { accountId, id: webhook.id };
+  };
   const key = async (whose: string) => application.issueKey.execute({ accountId: (await open(whose)).id, name });
   const password = 'correct horse battery';
   const signUp = (whose: string) => application.signUp.execute({ email: `${whose}-${email}`, password });
@@ -181,6 +193,41 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     publishEvents: async () => {
       await application.publishEvents.execute();
       await application.publishEvents.backlog();
+    },
+    createWebhook: () => webhook('create'),
+    listWebhooks: async () => application.listWebhooks.execute(await webhook('list')),
+    getWebhook: async () => application.getWebhook.execute(await webhook('get')),
+    changeWebhook: async () => {
+      const change = { url: 'https://new.example.com', status: 'disabled' } as const;
+      const own = await webhook('change');
+      await application.changeWebhook.execute({ ...own, change });
+      await inVain(application.changeWebhook.execute({ ...own, change, condition: unchanged(undefined) }));
+    },
+    deleteWebhook: async () => application.deleteWebhook.execute(await webhook('delete')),
+    rotateWebhookSecret: async () => application.rotateWebhookSecret.execute(await webhook('rotate')),
+    pingWebhook: async () => application.pingWebhook.execute(await webhook('ping')),
+    listDeliveries: () => {
+      const own = { accountId: 7n as AccountId, id: 'whk_7' };
+      const places = [{}, { after: 'dlv_9007' as DeliveryId }, { before: 'dlv_9007' as DeliveryId }];
+      return each(places, (place) => application.listDeliveries.execute({ ...own, ...place }));
+    },
+    retryDelivery: async () => {
+      const own = await webhook('retry');
+      const { id: deliveryId } = await application.pingWebhook.execute(own);
+      await application.retryDelivery.execute({ ...own, deliveryId });
+      await inVain(application.retryDelivery.execute({ ...own, deliveryId: 'dlv_7' }));
+    },
+    recoverDeliveries: async () => {
+      const own = await webhook('recover');
+      await application.recoverDeliveries.execute({ ...own, since: later(clock.now(), -HOUR) });
+    },
+    deliverWebhooks: async () => {
+      for (const answer of [204, 500, 410]) {
+        await application.pingWebhook.execute(await webhook(`deliver-${answer}`));
+        receiver.answer = () => answer;
+        await application.deliverWebhooks.execute();
+      }
+      await application.deliverWebhooks.backlog();
     },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),

@@ -73,6 +73,15 @@ export const FILLS: readonly string[] = [
     CASE WHEN n % 2 = 1 THEN 'order.placed' WHEN n % 1000 = 0 THEN 'pet.removed' ELSE 'pet.added' END,
     now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END, '{}'
   FROM generate_series(1, ${ROWS}) AS n`,
+  // The few that are enabled want what doesn't happen here.
+  `INSERT INTO webhooks (id, account_id, url, types, status, secret, created_at, updated_at)
+  SELECT 'whk_' || n, n, 'https://example.com', '{order.expired}', CASE WHEN n % 10000 = 0 THEN 'enabled' ELSE 'disabled' END,
+    'secret', now(), now()
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO webhook_deliveries (webhook_id, position, status, created_at)
+  SELECT 'whk_' || n % 20, CASE WHEN n % 20 > 0 THEN n END, CASE WHEN n % 1000 = 1 THEN 'queued' ELSE 'sent' END,
+    now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END
+  FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO key_operations (key_id, operation, last_used_at)
   SELECT n, 'GET /v1/pets', now() - n * interval '1 second' FROM generate_series(1, ${ROWS}) AS n`,
 ];

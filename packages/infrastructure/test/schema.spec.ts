@@ -3,6 +3,7 @@ import {
   accountMailPages,
   InMemoryAccountMailSender,
   InMemoryMessageSender,
+  InMemoryWebhookSender,
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
@@ -172,7 +173,7 @@ describe('the rules of migrations', () => {
 
 it('the entities have the columns that the migrations have made: TypeORM finds no difference', async () => {
   const { dataSource, close } = await openDatabase();
-  expect(dataSource.entityMetadatas).toHaveLength(7);
+  expect(dataSource.entityMetadatas).toHaveLength(8);
   // As `typeorm schema:log` does: the statements that would turn the database's schema into that of the entities.
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   // Only the migrations have indexes and constraints: no query of TypeORM reads them of an entity.
@@ -218,14 +219,24 @@ describe('query plans', () => {
     const clock = new ManualClock(Date.now() as Instant);
     const sender = new InMemoryMessageSender();
     const mailer = new InMemoryAccountMailSender();
+    const receiver = new InMemoryWebhookSender();
     const hasher = new PredictablePasswordHasher();
     const application = createApplication(
-      { ...ports, clock, messageSender: sender, accountMailSender: mailer, passwordHasher: hasher },
+      {
+        ...ports,
+        clock,
+        messageSender: sender,
+        accountMailSender: mailer,
+        webhookSender: receiver,
+        passwordHasher: hasher,
+      },
       { accountMailPages },
     );
     await isReady();
     for (let run = 0; run < RUNS; run += 1) {
-      const useCases = Object.entries(everyUseCase(application, { clock, sender, mailer, hasher, crowd }, run));
+      const useCases = Object.entries(
+        everyUseCase(application, { clock, sender, mailer, receiver, hasher, crowd }, run),
+      );
       expect(useCases.map(([name]) => name).sort()).toEqual(Object.keys(application).sort());
       for (const [name, work] of useCases) if (only === undefined || name === only) await work();
     }

@@ -73,6 +73,7 @@ describe('the feed', () => {
     const { publishEvents, clock } = await openStore(1_001);
     expect(await publishEvents.backlog()).toEqual({ oldest: clock.now() });
     expect(await publishEvents.execute()).toEqual({ mayHaveMore: true });
+    expect(await publishEvents.execute()).toEqual({ mayHaveMore: true });
     expect(await publishEvents.execute()).toEqual({ mayHaveMore: false });
   });
 

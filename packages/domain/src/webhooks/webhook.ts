@@ -152,7 +152,8 @@ export function requireWebhook<Known extends Webhook>(
   { condition }: WebhookCommand,
 ): Known {
   if (webhook === undefined) throw new DomainError('not_found', 'no webhook of this account has that id');
-  condition?.(webhook);
+  const { secrets, ...shown }: Webhook & Partial<StoredWebhook> = webhook;
+  condition?.(shown);
   return webhook;
 }
 

@@ -76,7 +76,8 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
         { id },
         {
           ...fieldsOf(webhook),
-          ...(secrets !== stored?.secrets && encrypted(id, secrets, cipher)),
+          // With the first secret of WEBHOOK_SECRET, so that the one before can be dropped some day.
+          ...encrypted(id, secrets, cipher),
           ...((webhook.url !== stored?.url || webhook.status !== stored.status) && ANEW),
         },
       );

@@ -91,7 +91,7 @@ export const END_TURN = `
   WHERE id = $1`;
 
 /** Positions of the feed that are recovered in one transaction. */
-export const PORTION = 5_000n;
+export const PORTION = 1_000n;
 
 // Nothing is purged meanwhile, so no delivery refers to an event that is gone.
 export const LOCK_FEED = `
@@ -121,12 +121,18 @@ export const MARK_SENT = `
   UPDATE webhook_deliveries SET status = 'sent', response_status = sent.status
   FROM unnest($1::bigint[], $2::smallint[]) AS sent (delivery, status) WHERE id = delivery`;
 
-export const LIST = (direction: 'ASC' | 'DESC') => `
+/** A page is a range of the index by webhook. The second condition keeps PostgreSQL from reading all events for it. */
+export const LIST = (direction: 'ASC' | 'DESC') => {
+  const [beyond, end] = direction === 'ASC' ? ['>', '<='] : ['<', '>='];
+  return `
   WITH shown AS (
-    SELECT * FROM webhook_deliveries WHERE webhook_id = $1 AND id ${direction === 'ASC' ? '>' : '<'} $2
+    SELECT * FROM webhook_deliveries WHERE (webhook_id, id) ${beyond} ($1, $2) AND webhook_id ${end} $1
     ORDER BY webhook_id ${direction}, id ${direction} LIMIT $3
   )
-  SELECT ${SHOWN} FROM shown LEFT JOIN events ON events.position = shown.position ORDER BY shown.id ${direction}`;
+  SELECT ${SHOWN} FROM shown LEFT JOIN events
+    ON events.position = shown.position AND events.position = ANY(ARRAY(SELECT position FROM shown))
+  ORDER BY shown.id ${direction}`;
+};
 
 // A disabled webhook has no turns, and one without queued deliveries has none for now.
 export const WAITING = `
