@@ -57,7 +57,7 @@ it('the migrations since the version before fail no request, and none waits for 
     // The migration may have to wait for a request that uses its table.
     expect(stderr.replace(/^A migration waits for a table .*\n/gm, '')).toBe('');
     await goesOn();
-    expect((await migrationsOf(database.url)).slice(-pending.length)).toEqual(pending);
+    expect(await migrationsOf(database.url)).toEqual(expect.arrayContaining([...pending]));
     for (const load of loads) {
       await load.stop();
       expectBoundedAnswers(load.answers);

@@ -1,3 +1,5 @@
+import { type AccountId, createApplication } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   connectTo,
@@ -220,6 +222,33 @@ describe('a worker', () => {
       );
       return rows.length === 1;
     });
+  });
+
+  it('attempts deliveries to webhooks, tells the owner of one that it disables, and logs no path and no secret', async () => {
+    const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1 });
+    const { rows } = await client.query<{ id: string }>('SELECT min(id) AS id FROM accounts');
+    const accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
+    // Nobody has this name.
+    const url = 'https://receiver.invalid/hidden-path?hidden-query';
+    const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+    const application = createApplication({ ...ports, webhookSender });
+    const { webhook, secret } = await application.createWebhook.execute({ accountId, url });
+    await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days'`);
+    const { id: delivery } = await application.pingWebhook.execute(webhook);
+    const worker = await startByMail({ LOG_LEVEL: 'trace' });
+    await until(() => sink.received.length === 1);
+    expect(sink.received[0]).toMatchObject({ to: ['visitor@example.com'] });
+    expect(sink.received[0]?.header('Subject')).toBe('A webhook of your Animal Adoption Store account was disabled');
+    expect(await application.getWebhook.execute(webhook)).toMatchObject({ status: 'disabled' });
+    expect(await (await fetch(`${worker.health}/metrics`)).text()).toMatch(
+      /^adoption_store_webhook_deliveries_total\{outcome="postponed"\} 1$/m,
+    );
+    const about = { webhook: webhook.id, delivery, event: 'webhook.ping', attempt: 1, outcome: 'postponed' };
+    expect(logOf(worker)).toContainEqual(expect.objectContaining({ ...about, msg: 'webhook delivery postponed' }));
+    expect(worker.process.stdout).not.toMatch(/hidden-/);
+    expect(worker.process.stdout).not.toContain(secret.slice('whsec_'.length));
+    await application.deleteWebhook.execute(webhook);
+    await close();
   });
 
   it('deletes old rows, reports how many and when, and one failing kind does not stop the others', async () => {

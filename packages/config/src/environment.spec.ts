@@ -114,6 +114,7 @@ describe('settings', () => {
       ['x'.repeat(32), `${'x'.repeat(32)}, ${'y'.repeat(32)}`],
       ['x'.repeat(31), `${'x'.repeat(32)},`, `${'x'.repeat(16)},${'y'.repeat(16)}`],
     ],
+    ['WEBHOOK_SECRET', ['x'.repeat(32), `${'x'.repeat(32)},${'y'.repeat(32)}`], ['x'.repeat(31)]],
     [
       'SUPPORT_CONTACT',
       ['help@example.com', 'https://example.com/help'],

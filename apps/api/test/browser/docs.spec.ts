@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { useApi } from '../support/api.js';
@@ -68,6 +69,11 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       ['Webhooks', 10],
       ['Limits', 1],
     ]);
+  });
+
+  it('shows what a receiver of webhooks gets, by the types of events', async () => {
+    const types = await page.locator('.webhooks .opblock-summary-path').allInnerTexts();
+    expect(types).toEqual([...EVENT_TYPES, 'webhook.ping']);
   });
 
   it('marks deprecated operations and those that may still change', async () => {

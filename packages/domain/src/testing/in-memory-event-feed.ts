@@ -11,10 +11,15 @@ import {
 import type { AccountId } from '../accounts/account.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import { remember } from './in-memory-idempotency-records.js';
-import type { InMemoryWebhookQueue } from './in-memory-webhook-queue.js';
 
 /** An event, and the account that it is for. Undefined: everybody. */
 export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
+
+/** What follows the events. */
+interface Deliveries {
+  publish(event: Stored): void;
+  forget(event: Stored): void;
+}
 
 export class InMemoryEventFeed implements EventFeed {
   private readonly outbox = new Map<number, Stored>();
@@ -25,7 +30,7 @@ export class InMemoryEventFeed implements EventFeed {
 
   constructor(
     private readonly clock: Clock,
-    private readonly deliveries: Pick<InMemoryWebhookQueue, 'publish' | 'forget'>,
+    private readonly deliveries: Deliveries,
   ) {}
 
   /** Stores the events of a change. */

@@ -20,7 +20,6 @@ import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
 import { accountOf, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { DELETE_WEBHOOKS } from '../webhooks/typeorm-webhook-repository.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
 
@@ -31,6 +30,11 @@ const REVOKE_KEYS = `
     ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
+
+// Locked in the order in which the publishing of events locks them.
+const DELETE_WEBHOOKS = `
+  WITH locked AS (SELECT id FROM webhooks WHERE account_id = $1 ORDER BY id FOR UPDATE)
+  DELETE FROM webhooks USING locked WHERE webhooks.id = locked.id`;
 
 // The new address is in the mail, which is kept as long as its link.
 const linkOf = (kind: LinkKind) => `

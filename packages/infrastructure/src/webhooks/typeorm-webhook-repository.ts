@@ -24,11 +24,6 @@ const ANEW = {
   failingSince: () => 'NULL',
 };
 
-/** In the order in which the publishing of events locks them. */
-export const DELETE_WEBHOOKS = `
-  WITH locked AS (SELECT id FROM webhooks WHERE account_id = $1 ORDER BY id FOR UPDATE)
-  DELETE FROM webhooks USING locked WHERE webhooks.id = locked.id`;
-
 export class TypeOrmWebhookRepository implements WebhookRepository {
   constructor(
     private readonly dataSource: DataSource,

@@ -59,7 +59,12 @@ const layout = ({ React: { createElement: e }, getComponent, specSelectors }) =>
           e(getComponent('Markdown', true), { source: specSelectors.specJson().getIn(['info', 'description']) }),
         ),
         e('h2', { className: 'unseen' }, 'Operations'),
-        e('div', { className: 'wrapper' }, e(getComponent('operations', true)), e(getComponent('Models', true))),
+        e(
+          'div',
+          { className: 'wrapper' },
+          // Their headings are of the levels 3, 4 and 2.
+          ...['operations', 'Models', 'Webhooks'].map((name) => e(getComponent(name, true), { key: name })),
+        ),
       ),
   },
   wrapComponents: { authorizeOperationBtn: () => () => null },
@@ -81,7 +86,9 @@ const marks = {
   },
 };
 
+/** @param operation undefined for what a receiver of webhooks gets. */
 function marksOf(operation) {
+  if (operation === undefined) return [];
   const stability = operation.get('x-stability');
   const sunset = operation.get('x-deprecated-sunset');
   return [
