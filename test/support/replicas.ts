@@ -1,12 +1,12 @@
-import { createDatabase, KEYS, run } from '@adoption-store/test-support';
+import { createDatabase, type Environment, KEYS, run } from '@adoption-store/test-support';
 import { startService } from './faults.js';
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
 /** Two API processes on one new database, and a client whose key has enough quota for every test. */
-export async function startReplicas() {
+export async function startReplicas(settings: Environment = {}) {
   const database = await createDatabase();
-  const environment = { DATABASE_URL: database.url };
+  const environment = { DATABASE_URL: database.url, ...settings };
   const started = await Promise.all([startService(environment), startService(environment)]);
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
   const issueKey = async (email: string) =>
@@ -15,6 +15,7 @@ export async function startReplicas() {
   const stop = () => Promise.all(started.map(({ service }) => service.stop()));
   return {
     databaseUrl: database.url,
+    ownerUrl: database.ownerUrl,
     /** The address of the replica whose turn it is. */
     originOf: (turn: number) => started[turn % 2]?.origin ?? '',
     /** A key of that account with enough quota for every test. */
