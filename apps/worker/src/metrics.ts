@@ -70,8 +70,8 @@ export class WorkerMetrics extends Metrics {
     ['outcome'],
   );
   private readonly oldestEvent = this.gauge(
-    'adoption_store_event_oldest_unpublished_age_seconds',
-    'Age of the oldest event that is not published yet; 0 without any',
+    'adoption_store_event_oldest_undelivered_age_seconds',
+    'Age of the oldest event that is not published, or whose delivery nobody has tried; 0 without any',
   );
 
   constructor(

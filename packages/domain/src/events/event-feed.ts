@@ -36,8 +36,11 @@ export interface EventFeed {
    */
   publish(limit: number): Promise<number>;
   list(query: EventQuery): Promise<EventPage>;
-  /** When the longest stored event without a position was stored. */
-  oldestUnpublished(): Promise<Instant | undefined>;
+  /**
+   * When the oldest event was stored that has no position yet, or whose delivery nobody has tried. Webhooks that fail don't
+   * count.
+   */
+  oldestUndelivered(): Promise<Instant | undefined>;
   /**
    * Deletes the oldest events up to the first one that was stored after that instant, so that no gap is left behind.
    * Returns their number.

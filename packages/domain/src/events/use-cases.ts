@@ -60,8 +60,8 @@ export class PublishEvents {
     return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) > 0 };
   }
 
-  /** When the oldest event was stored that isn't published yet. */
+  /** When the oldest event was stored that should have been delivered. */
   async backlog(): Promise<{ readonly oldest: Instant | undefined }> {
-    return { oldest: await this.ports.events.oldestUnpublished() };
+    return { oldest: await this.ports.events.oldestUndelivered() };
   }
 }

@@ -19,6 +19,8 @@ export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: Acc
 interface Deliveries {
   publish(event: Stored): void;
   forget(event: Stored): void;
+  /** When each delivery was queued that nobody has tried. */
+  untriedSince(): readonly Instant[];
 }
 
 export class InMemoryEventFeed implements EventFeed {
@@ -67,8 +69,9 @@ export class InMemoryEventFeed implements EventFeed {
     return { events, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
   }
 
-  async oldestUnpublished(): Promise<Instant | undefined> {
-    return [...this.outbox.values()][0]?.createdAt;
+  async oldestUndelivered(): Promise<Instant | undefined> {
+    const times = [...this.outbox.values()].map(({ createdAt }) => createdAt);
+    return [...times, ...this.deliveries.untriedSince()].sort((one, other) => one - other)[0];
   }
 
   async purge(until: Instant): Promise<number> {

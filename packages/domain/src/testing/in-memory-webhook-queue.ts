@@ -53,6 +53,13 @@ export class InMemoryWebhookQueue
     for (const job of this.jobs.values()) if (job.event === event) this.jobs.delete(job.id);
   }
 
+  untriedSince(): readonly Instant[] {
+    return this.longestDue().flatMap(({ webhookId, failures, createdAt }) => {
+      const receiver = this.webhooks.entries.get(webhookId);
+      return receiver?.webhook.status === 'enabled' && receiver.failedTurns + failures === 0 ? [createdAt] : [];
+    });
+  }
+
   override async claim({
     limit,
     lease,

@@ -23,7 +23,8 @@ export const optionalColumn: ValueTransformer = {
 
 /** SQL for a time in Unix milliseconds. pg would parse a date, which takes longer. */
 export function milliseconds(column: string): string {
-  return `(extract(epoch FROM ${column}) * 1000)::bigint`;
+  // Rounded down, as Node reads the same time.
+  return `floor(extract(epoch FROM ${column}) * 1000)::bigint`;
 }
 
 /** The columns of an entity's schema, for hand-written SQL. */

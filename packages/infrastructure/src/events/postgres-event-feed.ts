@@ -14,7 +14,7 @@ import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { boundedByWebhooks, QUEUE_DELIVERIES } from '../webhooks/fan-out.js';
+import { boundedByWebhooks, QUEUE_DELIVERIES, UNTRIED } from '../webhooks/fan-out.js';
 import { EVERYBODY } from './outbox.js';
 
 interface FeedRow {
@@ -73,6 +73,10 @@ type ListRow = readonly [
   ...event: readonly [EventPosition | null, id: string, EventType, createdAt: bigint, data: string],
 ];
 
+const OLDEST = `
+  SELECT ${milliseconds('min(created_at)')} AS oldest
+  FROM ((SELECT created_at FROM event_outbox ORDER BY place LIMIT 1) UNION ALL ${UNTRIED}) AS waiting`;
+
 /** Events that are deleted in one transaction at most, each with its deliveries. */
 const PORTION = 1_000;
 
@@ -115,12 +119,11 @@ export class PostgresEventFeed implements EventFeed {
     return { events, end, purged, hasUnpublished };
   }
 
-  async oldestUnpublished(): Promise<Instant | undefined> {
-    const text = `SELECT ${milliseconds('created_at')} AS oldest FROM event_outbox ORDER BY place LIMIT 1`;
-    const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<{ readonly oldest: string }[]>(text),
+  async oldestUndelivered(): Promise<Instant | undefined> {
+    const [{ oldest }] = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<[{ readonly oldest: string | null }]>(OLDEST),
     );
-    return row && instant(Number(row.oldest));
+    return oldest === null ? undefined : instant(Number(oldest));
   }
 
   async purge(until: Instant): Promise<number> {

@@ -30,6 +30,14 @@ export function wake(ids: string): string {
     WHERE webhooks.id = idle.id`;
 }
 
+/** When the oldest delivery was queued that nobody has tried, of each webhook that doesn't fail. */
+export const UNTRIED = `
+  SELECT untried.created_at FROM webhooks, LATERAL (
+    SELECT created_at FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'queued' AND failures = 0
+    ORDER BY due_at LIMIT 1
+  ) AS untried
+  WHERE webhooks.status = 'enabled' AND turn_at < 'infinity' AND failed_turns = 0`;
+
 /** CTEs that queue the rows of the CTE `published` for each webhook. */
 export const QUEUE_DELIVERIES = `
   deliveries AS (

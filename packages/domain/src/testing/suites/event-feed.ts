@@ -239,14 +239,14 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
     });
 
     it('knows since when the oldest event waits that isn’t published', async () => {
-      expect(await feed.oldestUnpublished()).toBeUndefined();
+      expect(await feed.oldestUndelivered()).toBeUndefined();
       await add();
-      const since = await feed.oldestUnpublished();
+      const since = await feed.oldestUndelivered();
       await add();
-      expect(await feed.oldestUnpublished()).toBe(since);
+      expect(await feed.oldestUndelivered()).toBe(since);
       const [first] = await published();
       expect(first?.createdAt).toBe(since);
-      expect(await feed.oldestUnpublished()).toBeUndefined();
+      expect(await feed.oldestUndelivered()).toBeUndefined();
     });
 
     it('shows each event once to each of several readers, whoever writes and publishes meanwhile', async () => {

@@ -125,6 +125,17 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect([delivered.size, await statusesOf(otherType), await statusesOf(disabled)]).toEqual([3, [], []]);
     });
 
+    it('knows since when the oldest delivery waits that nobody has tried, unless its webhook fails', async () => {
+      const webhook = await add({ types: ['pet.added'] });
+      const [event] = await happen();
+      const turn = first(await claim());
+      expect(await ports.events.oldestUndelivered()).toBeGreaterThanOrEqual(event?.createdAt ?? Infinity);
+      await queue.postpone(turn, MINUTE);
+      await queue.endTurn(turn, { failedTurns: 1, failingSince: NOON, pause: MINUTE });
+      await ping(webhook);
+      expect(await ports.events.oldestUndelivered()).toBeUndefined();
+    });
+
     it('gives a turn to one receiver at a time, the one that has waited longest, with no more than asked for', async () => {
       const [one, another] = [await add(), await add()];
       const [pings, others] = [await ping(one, 3), await ping(another)];
