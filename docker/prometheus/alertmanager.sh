@@ -32,7 +32,7 @@ route:
 # A lost PostgreSQL causes other alerts, which must not page again.
 inhibit_rules:
   - source_matchers: ['alertname = PostgresqlLost']
-    target_matchers: ['alertname =~ "(Proxy|Portal)?RequestsFail|RequestsSlow|Proxy(Backend|Server)Down|WorkerFails|DatabasePoolExhausted|MessagesWait|AccountMailsWait|BacklogUnknown"']
+    target_matchers: ['alertname =~ "(Proxy|Portal)?RequestsFail|RequestsSlow|Proxy(Backend|Server)Down|WorkerFails|DatabasePoolExhausted|MessagesWait|AccountMailsWait|EventsWait|BacklogUnknown"']
 receivers:
   - name: operator
 YAML
