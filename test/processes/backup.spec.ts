@@ -286,10 +286,12 @@ describe('roles.sql', () => {
       WORKER_PORT: '0',
       LOG_LEVEL: 'warn',
       CATEGORIES: 'strict',
+      WEBHOOK_ALLOW: '127.0.0.0/8',
     });
     try {
       await services.prints(/^The worker is ready/m);
-      const created = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: as('store_a') });
+      const account = ['--email', 'dev@example.com', '--plan', 'business'];
+      const created = await run(KEYS, ['create', ...account], { DATABASE_URL: as('store_a') });
       expect(created).toMatchObject({ code: 0, stderr: '' });
       await callEveryOperation(addressIn(services, /Address {2}(\S+)\/v1/), created.stdout.trim());
       await useThePortal(addressIn(services, /Portal {3}(\S+)/));
@@ -329,8 +331,10 @@ describe('roles.sql', () => {
   async function callEveryOperation(origin: string, key: string): Promise<void> {
     const call = async (method: string, path: string, body?: object) => {
       const authorization = `Bearer ${key}`;
+      // A response with a secret isn't stored.
+      const repeatable = path === '/webhooks' ? {} : { 'idempotency-key': randomUUID() };
       const sent = body && {
-        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+        headers: { authorization, 'content-type': 'application/json', ...repeatable },
         body: JSON.stringify(body),
       };
       const response = await fetch(`${origin}/v1${path}`, { method, headers: { authorization }, ...sent });
@@ -338,6 +342,7 @@ describe('roles.sql', () => {
       expect({ call: `${method} ${path}`, text, isOk: response.ok }).toMatchObject({ isOk: true });
       return JSON.parse(text || '{}') as { readonly id: string | number; readonly status: string };
     };
+    const { id: webhook } = await call('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
     await call('PUT', '/categories/1', { name: 'Cats' });
     const { id: petId } = await call('POST', '/pets', { name: 'Luna', categoryId: 1 });
     const { id: categoryId } = await call('POST', '/categories', { name: 'Dogs' });
@@ -353,6 +358,15 @@ describe('roles.sql', () => {
     await call('DELETE', `/pets/${petId}`);
     const { id } = await call('POST', '/messages', { message: 'Is Luna there?' });
     await until(async () => (await call('GET', `/messages/${id}`)).status === 'sent');
+    await call('GET', '/events');
+    const one = `/webhooks/${webhook}`;
+    const { id: ping } = await call('POST', `${one}/ping`);
+    for (const path of ['/webhooks', one, `${one}/deliveries`]) await call('GET', path);
+    await call('POST', `${one}/deliveries/${ping}/retry`);
+    await call('POST', `${one}/recover`, { since: '2026-11-21T12:00:00Z' });
+    await call('POST', `${one}/rotate-secret`);
+    await call('PATCH', one, { description: 'Shop' });
+    await call('DELETE', one);
   }
 
   async function useThePortal(origin: string): Promise<void> {
