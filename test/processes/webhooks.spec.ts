@@ -17,11 +17,16 @@ const MOST_OF_AN_ACCOUNT = 10;
 
 const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 
-/** The deliveries of turns that aren't over: those of the killed worker will be made again. */
+/**
+ * The deliveries of turns that aren't over: those of the killed worker will be made again. A turn has at most 20, but many
+ * are due at the same instant, and any of those may be among them.
+ */
 const IN_FLIGHT = `
-  SELECT webhooks.id || ' evt_' || replace(events.id::text, '-', '') AS delivery
+  SELECT webhooks.id || ' evt_' || replace(events.id::text, '-', '') AS delivery,
+    row_number() OVER (PARTITION BY webhooks.id) <= 20 AS "fits"
   FROM webhooks, LATERAL (
-    SELECT position FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'queued' ORDER BY due_at LIMIT 20
+    SELECT position FROM webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'queued'
+    ORDER BY due_at FETCH FIRST 20 ROWS WITH TIES
   ) AS claimed JOIN events USING (position)
   WHERE busy_until > now() AND webhooks.id = ANY($1)`;
 
@@ -70,6 +75,7 @@ describe('webhooks, of two workers', () => {
   const killed: Running[] = [];
   /** How often a worker was killed that may have been sending this delivery. */
   const inFlight = new Map<string, number>();
+  let mostAgain = 0;
   let sent = 0;
   let added = 0;
 
@@ -94,8 +100,9 @@ describe('webhooks, of two workers', () => {
     if (worker === undefined) return;
     await worker.stop('SIGKILL');
     killed.push(worker);
-    for (const { delivery } of await sql<{ delivery: string }>(IN_FLIGHT, [good.map(({ id }) => id)]))
-      inFlight.set(delivery, (inFlight.get(delivery) ?? 0) + 1);
+    const open = await sql<{ delivery: string; fits: boolean }>(IN_FLIGHT, [good.map(({ id }) => id)]);
+    for (const { delivery } of open) inFlight.set(delivery, (inFlight.get(delivery) ?? 0) + 1);
+    mostAgain += open.filter(({ fits }) => fits).length;
   }
 
   /** Kills one worker before its deliveries are answered, and after `pause` the other one, then starts two others. */
@@ -194,15 +201,15 @@ describe('webhooks, of two workers', () => {
     const doubles = good.flatMap(({ id, deliveries }) =>
       [...deliveries].map(([event, times]) => ({ delivery: `${id} ${event}`, again: times - 1 })),
     );
-    if (IS_LARGE) {
-      const again = doubles.reduce((sum, each) => sum + each.again, 0);
-      const slowest = Math.max(...good.map((receiver) => receiver.slowest));
+    const again = doubles.reduce((sum, each) => sum + each.again, 0);
+    const slowest = Math.max(...good.map((receiver) => receiver.slowest));
+    if (IS_LARGE)
       console.log(
-        `${events.size} events, the slowest after ${slowest} ms, ${again} deliveries again of ${inFlight.size}`,
+        `${events.size} events, the slowest after ${slowest} ms, ${again} deliveries again, at most ${mostAgain}`,
       );
-    }
+    const tooMany = again > mostAgain ? [`${again} came again, and at most ${mostAgain} were on their way`] : [];
     const unexplained = doubles.filter(({ delivery, again }) => again > (inFlight.get(delivery) ?? 0));
-    return (await wasSlow()) ? [] : unexplained.map(({ delivery }) => delivery);
+    return (await wasSlow()) ? [] : [...unexplained.map(({ delivery }) => delivery), ...tooMany];
   }
 
   /** Whether an outcome couldn't be stored in time, or an answer came too late: then deliveries are made again. */
