@@ -29,8 +29,11 @@ import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js'
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
-  /** A dropped entry does no harm, because it is read again. */
-  private readonly keys = new ExpiringMap<ApiKeyId, Refusals>(DAY);
+  /**
+   * Kept for two days: a ban counts for a day, and the clock may go back meanwhile. A dropped entry of a stored key does no
+   * harm, because it is read again.
+   */
+  private readonly keys = new ExpiringMap<ApiKeyId, Refusals>(2 * DAY);
 
   constructor(
     private readonly policy: BanPolicy,
