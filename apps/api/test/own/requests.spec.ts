@@ -209,7 +209,7 @@ const EXPOSED = new Map<new () => object, readonly string[]>([
   [NewAnimalBody, ['name', 'categoryId', 'status']],
   [NewOrderBody, ['petId']],
   [NewMessageBody, ['message']],
-  [ListAnimalsQuery, ['limit', 'status', 'ids', 'after']],
+  [ListAnimalsQuery, ['limit', 'status', 'ids', 'categoryIds', 'after']],
   [ListOrdersQuery, ['limit', 'status', 'after']],
 ]);
 
