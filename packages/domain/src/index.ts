@@ -70,7 +70,9 @@ export * from './sessions/use-cases.js';
 export {
   type ClaimedDelivery,
   DELIVERY_STATUSES,
+  deliveryId,
   type DeliveryId,
+  deliveryNumber,
   type DeliveryStatus,
   PING,
   pingData,

@@ -3,7 +3,8 @@ import {
   type Condition,
   CreateWebhook,
   DeleteWebhook,
-  type DeliveryId as Delivery,
+  deliveryId,
+  deliveryNumber,
   GetWebhook,
   instant,
   ListDeliveries,
@@ -46,7 +47,6 @@ import {
 
 /** The name of the list of deliveries in its cursors, which hold the number of a delivery. */
 const CURSOR = 'deliveries';
-const DELIVERY = 'dlv_';
 
 const ENABLED = 'Of a webhook that is disabled it is refused with 409 `webhook_disabled`.';
 const UNSTORED =
@@ -199,9 +199,9 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const after = number === undefined ? undefined : (`${DELIVERY}${number}` as Delivery);
+    const after = number === undefined ? undefined : deliveryId(number);
     const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
-    const last = next && BigInt(next.slice(DELIVERY.length));
+    const last = next && deliveryNumber(next);
     const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), last);
     return sendPage(request, reply, this.context.origin(request), presented);
   }
@@ -214,12 +214,12 @@ export class WebhooksController {
   })
   async retry(
     @WebhookId() id: string,
-    @DeliveryId() deliveryId: string,
+    @DeliveryId() delivery: string,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const input = { ...own(request, id, condition), deliveryId };
+    const input = { ...own(request, id, condition), deliveryId: delivery };
     return this.idempotency.once(request, reply, async (transaction) => ({
       body: presentDelivery(await this.retryDelivery.execute(input, transaction)),
     }));

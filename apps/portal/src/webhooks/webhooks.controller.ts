@@ -5,6 +5,7 @@ import {
   CreateWebhook,
   DeleteWebhook,
   type DeliveryId,
+  deliveryNumber,
   EVENT_TYPES,
   type EventType,
   GetWebhook,
@@ -86,7 +87,10 @@ export class WebhooksController {
     const own = { accountId: account.id, id };
     const webhook = await this.getWebhook.execute(own);
     const list = new List(`/webhooks/${id}`, query, {});
-    const { items: deliveries, ...around } = await this.listDeliveries.execute({ ...own, ...list.place(deliveryId) });
+    const { items: deliveries, ...around } = await this.listDeliveries.execute({
+      ...own,
+      ...list.place(deliveryPlace),
+    });
     const shown = [{ webhook, deliveries, hasMore: false }];
     return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), paging: list.paging(around) });
   }
@@ -160,7 +164,6 @@ function toChange(account: Account, id: string): WebhookCommand {
   return { accountId: account.id, id };
 }
 
-/** The ids of deliveries are `dlv_` and a number. */
-function deliveryId(text: string): DeliveryId | undefined {
-  return /^dlv_\d{1,18}$/.test(text) ? (text as DeliveryId) : undefined;
+function deliveryPlace(text: string): DeliveryId | undefined {
+  return deliveryNumber(text) === undefined ? undefined : (text as DeliveryId);
 }

@@ -3,6 +3,7 @@ import type { Claim, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, later } from '../kernel/clock.js';
 import {
   type ClaimedDelivery,
+  deliveryId,
   type DeliveryId,
   type DeliveryStatus,
   PING,
@@ -182,7 +183,7 @@ export class InMemoryWebhookQueue
 
   private add(webhookId: WebhookId, event: Stored | undefined, createdAt: Instant): DeliveryJob {
     this.added += 1;
-    const id = `dlv_${this.added}` as DeliveryId;
+    const id = deliveryId(String(this.added));
     const rest = {
       status: 'queued',
       number: 0,

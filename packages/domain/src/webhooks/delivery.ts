@@ -1,11 +1,23 @@
 import type { EventId, EventType } from '../events/event.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, HOUR, type Instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { int64From } from '../kernel/int64.js';
 import type { Claimed } from '../deliveries/delivery-queue.js';
 import type { Webhook, WebhookId, WebhookSecrets } from './webhook.js';
 
 /** `dlv_` and a number. Each later delivery of a webhook has a greater one. */
 export type DeliveryId = Branded<string, 'DeliveryId'>;
+const PREFIX = 'dlv_';
+
+/** The id of the delivery with that number. */
+export function deliveryId(number: bigint | string): DeliveryId {
+  return `${PREFIX}${number}` as DeliveryId;
+}
+
+/** The number in the id of a delivery. Undefined if no delivery has such an id. */
+export function deliveryNumber(id: string): bigint | undefined {
+  return id.startsWith(PREFIX) ? int64From(id.slice(PREFIX.length)) : undefined;
+}
 
 export const DELIVERY_STATUSES = ['queued', 'sent', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

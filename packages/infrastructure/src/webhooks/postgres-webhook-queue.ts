@@ -2,12 +2,13 @@ import {
   type AccountId,
   type Claim,
   type ClaimedDelivery,
+  deliveryId,
   type DeliveryId,
+  deliveryNumber,
   type DeliveryQuery,
   type Instant,
   instant,
   INT64_MAX,
-  int64From,
   later,
   type NewAccountMail,
   PING,
@@ -154,7 +155,7 @@ export class PostgresWebhookQueue
   }
 
   protected override keyOf(id: DeliveryId): bigint {
-    return int64From(id.slice('dlv_'.length)) ?? 0n;
+    return deliveryNumber(id) ?? 0n;
   }
 
   private async finish(
@@ -200,7 +201,7 @@ export class PostgresWebhookQueue
 function deliveryFrom(row: ClaimedRow & { readonly id: string }, receiver: Receiver): ClaimedDelivery {
   const { id, turns: number, failures, eventId, type, createdAt, data } = row;
   return {
-    id: `dlv_${id}` as DeliveryId,
+    id: deliveryId(id),
     number,
     failures,
     eventId: eventId ?? undefined,
@@ -222,7 +223,7 @@ function shownFrom({
   dueAt,
 }: ShownRow): WebhookDelivery {
   return {
-    id: `dlv_${id}` as DeliveryId,
+    id: deliveryId(id),
     eventId: eventId ?? undefined,
     type: type ?? PING,
     status,

@@ -303,8 +303,8 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
         expect(await queue.retry(stranger.id, id)).toBeUndefined();
       }
-      for (const id of ['', 'dlv_', 'dlv_0', 'dlv_x', `dlv_${'9'.repeat(19)}`, 'dlv_1\0'] as DeliveryId[])
-        expect(await queue.retry(webhook.id, id)).toBeUndefined();
+      const noIds = ['', 'dlv_', 'dlv_0', 'dlv_x', `dlv_${'9'.repeat(19)}`, 'dlv_1\0', `msg_${sent?.slice(4)}`];
+      for (const id of noIds as DeliveryId[]) expect(await queue.retry(webhook.id, id)).toBeUndefined();
       expect(await claim()).toHaveLength(3);
     });
 
