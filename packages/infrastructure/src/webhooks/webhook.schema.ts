@@ -19,6 +19,24 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   busyUntil: Instant;
   failedTurns: number;
   failingSince: Instant | undefined;
+  /** Its next event is behind this position of the feed. */
+  position: bigint;
+  /** It gets no event from before. Undefined: it is as old as the feed. */
+  followsSince: Instant | undefined;
+  /** The end of the pause after its last turn. */
+  pausedUntil: Instant;
+  /** Milliseconds that its last turn took. Null before the first one. */
+  turnTook: number | null;
+  /** When a delivery was last attempted. */
+  attemptedAt: Instant | undefined;
+  /** Since when its owner wants events again, until all of them are queued. */
+  recoveringSince: Instant | undefined;
+  /** The events behind this position, up to `recoveryEnd`, are still to be recovered. Null until the first is found. */
+  recoveryPosition: bigint | null;
+  recoveryEnd: bigint | null;
+  /** A short hash of the key that has encrypted its secrets. Null: not known yet. */
+  secretKey: string | null;
+  pastSecrets: readonly unknown[];
 };
 
 export const webhookSchema = new EntitySchema<WebhookRow>({
@@ -41,6 +59,23 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     busyUntil: { name: 'busy_until', type: 'timestamptz', default: () => 'now()', select: false },
     failedTurns: { name: 'failed_turns', type: 'integer', default: 0 },
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    position: { type: 'bigint', default: () => 'event_feed_end()', transformer: int64Column, select: false },
+    followsSince: {
+      name: 'follows_since',
+      type: 'timestamptz',
+      nullable: true,
+      default: () => 'now()',
+      transformer: instantColumn,
+      select: false,
+    },
+    pausedUntil: { name: 'paused_until', type: 'timestamptz', default: () => "'-infinity'", select: false },
+    turnTook: { name: 'turn_took', type: 'integer', nullable: true, select: false },
+    attemptedAt: { name: 'attempted_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    recoveringSince: { name: 'recovering_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    recoveryPosition: { name: 'recovery_position', type: 'bigint', nullable: true, select: false },
+    recoveryEnd: { name: 'recovery_end', type: 'bigint', nullable: true, select: false },
+    secretKey: { name: 'secret_key', type: 'text', nullable: true },
+    pastSecrets: { name: 'past_secrets', type: 'jsonb', default: () => "'[]'" },
   },
 });
 

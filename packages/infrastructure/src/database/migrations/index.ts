@@ -38,3 +38,6 @@ export * from './1700000078000-compare-in-nfc.js';
 export * from './1700000079000-create-events.js';
 export * from './1700000080000-create-webhooks.js';
 export * from './1700000080100-validate-kinds-of-mail-again.js';
+export * from './1700000081000-follow-the-feed.js';
+export * from './1700000081100-forget-webhooks.js';
+export * from './1700000081200-index-open-turns.js';
