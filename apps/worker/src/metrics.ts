@@ -5,6 +5,7 @@ import {
   type DeliverAccountMails,
   type Delivery,
   type DeliverMessages,
+  type DeliverWebhooks,
   type MessageSender,
   type PublishEvents,
 } from '@adoption-store/domain';
@@ -16,6 +17,14 @@ const SCRAPE_TIMEOUT_MS = 2_000;
 const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Delivery['outcome'][];
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
+
+/** The use cases whose backlog is shown. */
+export interface Queues {
+  readonly deliverMessages: DeliverMessages;
+  readonly deliverAccountMails: DeliverAccountMails;
+  readonly deliverWebhooks: DeliverWebhooks;
+  readonly publishEvents: PublishEvents;
+}
 
 /** The worker's metrics for Prometheus. */
 export class WorkerMetrics extends Metrics {
@@ -71,7 +80,16 @@ export class WorkerMetrics extends Metrics {
   );
   private readonly oldestEvent = this.gauge(
     'adoption_store_event_oldest_undelivered_age_seconds',
-    'Age of the oldest event that is not published, or whose delivery nobody has tried; 0 without any',
+    'For how long the store itself delays events: the age of the oldest one that is not published, or the time since a ' +
+      'receiver that does not fail should have been called, whichever is more; 0 without any',
+  );
+  private readonly webhookEventsWaiting = this.gauge(
+    'adoption_store_webhook_deliveries_waiting',
+    'Events and retries that wait to be delivered to enabled webhooks, of which at most 10,000 are counted',
+  );
+  private readonly webhooksFailing = this.gauge(
+    'adoption_store_webhooks_failing',
+    'Enabled webhooks to which the last attempts have all failed, of which at most 10,000 are counted',
   );
 
   constructor(
@@ -100,21 +118,20 @@ export class WorkerMetrics extends Metrics {
   }
 
   /** The page with the state of the queues: NaN if the database doesn't answer. */
-  async pageWith(
-    messages: DeliverMessages,
-    accountMails: DeliverAccountMails,
-    publishEvents: PublishEvents,
-  ): Promise<Page> {
-    const [backlog, mails, events] = await Promise.all([
-      within(SCRAPE_TIMEOUT_MS, messages.backlog()),
-      within(SCRAPE_TIMEOUT_MS, accountMails.backlog()),
+  async pageWith({ deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents }: Queues): Promise<Page> {
+    const [messages, mails, webhooks, events] = await Promise.all([
+      within(SCRAPE_TIMEOUT_MS, deliverMessages.backlog()),
+      within(SCRAPE_TIMEOUT_MS, deliverAccountMails.backlog()),
+      within(SCRAPE_TIMEOUT_MS, deliverWebhooks.backlog()),
       within(SCRAPE_TIMEOUT_MS, publishEvents.backlog()),
     ]);
-    this.queued.set(backlog?.queued ?? Number.NaN);
-    this.oldest.set(this.ageOf(backlog));
+    this.queued.set(messages?.queued ?? Number.NaN);
+    this.oldest.set(this.ageOf(messages));
     this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
     this.oldestAccountMail.set(this.ageOf(mails));
-    this.oldestEvent.set(this.ageOf(events));
+    this.oldestEvent.set(Math.max(this.ageOf(events), this.ageOf(webhooks && { oldest: webhooks.dueSince })));
+    this.webhookEventsWaiting.set(webhooks?.waiting ?? Number.NaN);
+    this.webhooksFailing.set(webhooks?.failing ?? Number.NaN);
     return this.page();
   }
 

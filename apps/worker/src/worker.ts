@@ -7,6 +7,7 @@ import {
   HOUR,
   type NewMessage,
   PURGED_KINDS,
+  QUICK_TURN,
   SECOND,
   reasonOf,
   type WebhookAttempt,
@@ -31,7 +32,9 @@ import { within } from './waiting.js';
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
 /** Receivers of webhooks that are called at the same time. Many, because those that hang take a turn of 15 s each. */
-const WEBHOOK_CONCURRENCY = 64;
+const WEBHOOK_CONCURRENCY = 48;
+/** The same for those alone whose last turn was quick, so that however many hang, they don't wait. */
+const QUICK_WEBHOOK_CONCURRENCY = 16;
 
 /** Starts the jobs that deliver messages, mails and webhooks, publish events, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
@@ -81,7 +84,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       {
         '/livez': async () => ok,
         '/readyz': async () => (!jobs.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.pageWith(deliverMessages, deliverAccountMails, publishEvents),
+        '/metrics': () => metrics.pageWith({ deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents }),
       },
       {
         host: settings.WORKER_HOST,
@@ -91,41 +94,52 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       },
     );
 
+    const onMessageAttempt = (attempt: Delivery) => {
+      metrics.deliveries.inc({ outcome: attempt.outcome });
+      logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
+    };
     deliverQueue(jobs, {
       name: 'deliver messages',
       concurrency: settings.DELIVERY_CONCURRENCY,
-      deliverBatch: deliverMessages,
-      onAttempt(attempt: Delivery) {
-        metrics.deliveries.inc({ outcome: attempt.outcome });
-        logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
-      },
+      deliver: async (isStopping, onMore) => deliverMessages.execute(onMessageAttempt, isStopping, onMore),
     });
+    const onMailAttempt = (attempt: AccountMailDelivery) => {
+      metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
+      // Never the address or the link.
+      logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
+    };
     // Without a mail server they wait, because a link must not be logged.
-    if (mail !== undefined)
+    if (mail !== undefined) {
       deliverQueue(jobs, {
         name: 'deliver account mails',
         concurrency: ACCOUNT_MAIL_CONCURRENCY,
-        deliverBatch: deliverAccountMails,
-        onAttempt(attempt: AccountMailDelivery) {
-          metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
-          // Never the address or the link.
-          logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
-        },
+        deliver: async (isStopping, onMore) => deliverAccountMails.execute(onMailAttempt, isStopping, onMore),
       });
-    deliverQueue(jobs, {
+    }
+    const onWebhookAttempt = (attempt: WebhookAttempt) => {
+      metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
+      // Never the address, whose path or query may be secret. Failures are the receiver's, so they don't warn the operator.
+      const about = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
+      logAttempt(log, 'webhook delivery', about, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
+    };
+    const wakeQuick = deliverQueue(jobs, {
+      name: 'deliver to quick webhooks',
+      concurrency: QUICK_WEBHOOK_CONCURRENCY,
+      deliver: async (_isStopping, onMore) => deliverWebhooks.execute(onWebhookAttempt, onMore, QUICK_TURN),
+    });
+    const wakeAny = deliverQueue(jobs, {
       name: 'deliver webhooks',
       concurrency: WEBHOOK_CONCURRENCY,
-      deliverBatch: deliverWebhooks,
-      onAttempt(attempt: WebhookAttempt) {
-        metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
-        // Never the address, whose path or query may be secret. Failures are the receiver's, so they don't warn the operator.
-        const about = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
-        logAttempt(log, 'webhook delivery', about, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
-      },
+      deliver: async (_isStopping, onMore) => deliverWebhooks.execute(onWebhookAttempt, onMore),
     });
     jobs.start({
       name: 'publish events',
-      work: async () => (await publishEvents.execute()).mayHaveMore,
+      async work() {
+        const { mayHaveMore, woken } = await publishEvents.execute();
+        if (woken > 0) wakeQuick();
+        if (woken > 0) wakeAny();
+        return mayHaveMore;
+      },
       rest: every(SECOND),
     });
     jobs.start({

@@ -68,26 +68,31 @@ export * from './sessions/session.js';
 export * from './sessions/session-repository.js';
 export * from './sessions/use-cases.js';
 export {
-  type ClaimedDelivery,
   DELIVERY_STATUSES,
-  deliveryId,
   type DeliveryId,
-  deliveryNumber,
+  type DeliveryOutcome,
   type DeliveryStatus,
+  type DueDelivery,
+  isDeliveryId,
   PING,
   pingData,
   type Receiver,
+  type Turn,
   type TurnEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
+export { QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
+  DELIVERY_SCOPES,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
+  MOST_PINGS,
   MOST_WEBHOOKS,
   newWebhookId,
   SECRET_OVERLAP,
   type StoredWebhook,
+  tooManyPings,
   tooManyWebhooks,
   type Webhook,
   WEBHOOK_STATUSES,

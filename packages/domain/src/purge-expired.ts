@@ -57,7 +57,8 @@ const PURGERS = {
   refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
   messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
   events: ({ events }, now, { eventRetention }) => events.purge(later(now, -eventRetention)),
-  pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purge(later(now, -eventRetention)),
+  pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purgePings(later(now, -eventRetention)),
+  deliveries: ({ webhookDeliveries }) => webhookDeliveries.purgeForgotten(),
   keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
 } satisfies Readonly<Record<string, Purger>>;
 

@@ -32,11 +32,13 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
+import { DeliveryIds } from './webhooks/delivery-ids.js';
 import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
 import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
-import { LazyCipher } from './webhooks/secret-cipher.js';
+import { SecretCipher } from './webhooks/secret-cipher.js';
 import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
+import { Lazy } from './kernel/lazy.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
 import type { WebhookPolicy } from './webhooks/webhook-targets.js';
 
@@ -152,7 +154,10 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await requests.close();
       await requestRecords.close();
     });
-    const cipher = new LazyCipher(async () => config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]);
+    const cipher = new Lazy(
+      async () => new SecretCipher(config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]),
+    );
+    const deliveryIds = new Lazy(async () => new DeliveryIds(await sharedSecret(dataSource, 'webhooks')));
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
       animals: new CoalescingAnimalRepository(dataSource, config.categories),
@@ -170,7 +175,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
       webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
-      webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher),
+      webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher, deliveryIds),
       webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
       requests: requests.counter,
       requestRecords,

@@ -27,7 +27,8 @@ export async function openPostgres(categories?: CategoryPolicy): Promise<{
       await ask(
         database.url,
         `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}; UPDATE webhook_deliveries ${earlier};
-        UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')}`,
+        UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')},
+          ${earlier.slice(4).replaceAll('due_at', 'paused_until')}`,
       );
     },
     close: async () => {

@@ -1,19 +1,26 @@
-import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from './conditions.js';
 
 /** The end of a page of `resource`, as an opaque text that clients send back. */
-export function encodeCursor(resource: string, after: bigint): string {
+export function encodeCursor(resource: string, after: bigint | string): string {
   const place = `${resource}:${after}`;
   // The checksum detects a cursor that was cut or mistyped.
   return Buffer.from(`${place}:${crc32(place).toString(36)}`).toString('base64url');
 }
 
-/** Decodes a cursor. Undefined if `encodeCursor` did not create the text. */
-export function decodeCursor(resource: string, cursor: unknown): bigint | undefined {
+/**
+ * Decodes a cursor. Undefined if `encodeCursor` did not create the text.
+ *
+ * @param read reads the id in it.
+ */
+export function decodeCursor<Id extends bigint | string>(
+  resource: string,
+  cursor: unknown,
+  read: (text: string) => Id | undefined,
+): Id | undefined {
   if (typeof cursor !== 'string') return undefined;
-  const after = int64From(Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1]);
+  const after = read(Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1] ?? '');
   return after !== undefined && encodeCursor(resource, after) === cursor ? after : undefined;
 }
 
@@ -34,7 +41,7 @@ export interface PresentedPage {
  * @param query of the request. Every parameter in it has been validated.
  * @param next the last id of this page. Undefined on the last page.
  */
-export function presentPage(resource: string, query: string, body: string, next: bigint | undefined): PresentedPage {
+export function presentPage(resource: string, query: string, body: string, next: bigint | string | undefined): PresentedPage {
   const tag = entityTag(body + String(next ?? ''));
   return {
     body: Buffer.from(body),

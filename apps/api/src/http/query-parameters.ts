@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64From } from '@adoption-store/domain';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsInt, IsOptional } from 'class-validator';
+import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
 import { decodeCursor, EXAMPLE_CURSOR } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
@@ -100,8 +100,15 @@ export function Int64s(name: string, description: string): PropertyDecorator {
   );
 }
 
-/** The query parameter `cursor`, decoded to the last id of the previous page. Cursors of other lists are refused. */
-export function Cursor(resource: string): PropertyDecorator {
+/**
+ * The query parameter `cursor`, decoded to the last id of the previous page. Cursors of other lists are refused.
+ *
+ * @param read reads the id. Default: an int64.
+ */
+export function Cursor(
+  resource: string,
+  read: (text: string) => bigint | string | undefined = int64From,
+): PropertyDecorator {
   return applyDecorators(
     Parameter(
       parameterIn(
@@ -114,9 +121,9 @@ export function Cursor(resource: string): PropertyDecorator {
     ),
     // An unreadable cursor becomes false, because undefined would count as absent.
     Transform(({ value }: { value: unknown }) =>
-      value === undefined ? undefined : (decodeCursor(resource, value) ?? false),
+      value === undefined ? undefined : (decodeCursor(resource, value, read) ?? false),
     ),
     IsOptional(),
-    IsInt64({ message: 'cursor must be one that a Link header gave' }),
+    NotEquals(false, { message: 'cursor must be one that a Link header gave' }),
   );
 }

@@ -7,6 +7,7 @@ import {
   MAX_PAGE_SIZE,
   PreconditionFailed,
   tooManyOrders,
+  tooManyPings,
   tooManyWebhooks,
   webhookDisabled,
 } from '@adoption-store/domain';
@@ -38,6 +39,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   category_name_taken: categoryNameTaken('Cats').message,
   category_in_use: categoryInUse(1n).message,
   too_many_webhooks: tooManyWebhooks().message,
+  too_many_pings: tooManyPings().message,
   webhook_disabled: webhookDisabled().message,
   cursor_expired: cursorExpired().message,
   service_unavailable: 'the service is not available just now, try again',

@@ -28,7 +28,7 @@ export const SHELTER = {
 };
 export const SECRET = { secret: 'whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=' };
 
-const started = { id: 'dlv_4711', eventId, type: eventType };
+const started = { id: 'dlv_8d3c0b9af2e14675a1c2d3e4f5061728', eventId, type: eventType };
 export const SENT = { ...started, status: 'sent', attempts: 1, responseStatus: 204, createdAt: NOON };
 export const QUEUED = { ...started, status: 'queued', attempts: 0, createdAt: NOON, nextAttemptAt: NOON };
 
@@ -95,14 +95,14 @@ const secret = text(SECRET.secret, 'Verifies what is sent. Store it: it is not s
 });
 
 const delivery = {
-  id: text(SENT.id, 'Unique identifier.', { pattern: '^dlv_[1-9][0-9]*$' }),
+  id: text(SENT.id, 'Unique identifier.', { pattern: '^dlv_[0-9a-f]{32}$' }),
   eventId: text(eventId, 'Identifier of the event. Absent for a ping.', { pattern: '^evt_[0-9a-f]{32}$' }),
   type: openSet([...EVENT_TYPES, PING], 'The type of the event.'),
   status: openSet(DELIVERY_STATUSES, 'Whether it is still `queued`, has been `sent`, or has `failed` for good.'),
   attempts: integer(1, 'Attempts since it was last queued.'),
   responseStatus: integer(204, 'The status of the last response. Absent if there was none.'),
-  createdAt: time('When it was first queued.'),
-  nextAttemptAt: time('When it is attempted next. Absent unless it is `queued`.'),
+  createdAt: time('When it was first due.'),
+  nextAttemptAt: time('When it is attempted next. Absent unless it is `queued` and the webhook enabled.'),
 } satisfies Record<keyof WebhookDelivery, Described>;
 
 /** An object that may lack some of its properties. */

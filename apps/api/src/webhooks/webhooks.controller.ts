@@ -3,10 +3,10 @@ import {
   type Condition,
   CreateWebhook,
   DeleteWebhook,
-  deliveryId,
-  deliveryNumber,
+  type DeliveryId as IdOfDelivery,
   GetWebhook,
   instant,
+  isDeliveryId,
   ListDeliveries,
   ListWebhooks,
   PingWebhook,
@@ -45,7 +45,7 @@ import {
   WebhookPatchBody,
 } from './webhook.schema.js';
 
-/** The name of the list of deliveries in its cursors, which hold the number of a delivery. */
+/** The name of the list of deliveries in its cursors. */
 const CURSOR = 'deliveries';
 
 const ENABLED = 'Of a webhook that is disabled it is refused with 409 `webhook_disabled`.';
@@ -64,8 +64,8 @@ class ListDeliveriesQuery {
   @Limit()
   limit?: number;
 
-  @Cursor(CURSOR)
-  after?: bigint;
+  @Cursor(CURSOR, (text) => (isDeliveryId(text) ? text : undefined))
+  after?: IdOfDelivery;
 }
 
 @Controller()
@@ -172,7 +172,7 @@ export class WebhooksController {
 
   @Operation('POST /v1/webhooks/{webhookId}/ping', {
     ...{ ...OURS, id: 'pingWebhook', summary: 'Ping a webhook' },
-    description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. ${ENABLED}`,
+    description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. At most 20 wait: one more is refused with 409 \`too_many_pings\`. ${ENABLED}`,
     success: { 202: ['The ping has been queued.', queuedJson] },
     refusals: [404],
   })
@@ -195,14 +195,12 @@ export class WebhooksController {
   })
   async deliveries(
     @WebhookId() id: string,
-    @ValidQuery(ListDeliveriesQuery) { limit, after: number }: ListDeliveriesQuery,
+    @ValidQuery(ListDeliveriesQuery) query: ListDeliveriesQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const after = number === undefined ? undefined : deliveryId(number);
-    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
-    const last = next && deliveryNumber(next);
-    const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), last);
+    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), ...query });
+    const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), next);
     return sendPage(request, reply, this.context.origin(request), presented);
   }
 

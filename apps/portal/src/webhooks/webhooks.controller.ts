@@ -5,11 +5,11 @@ import {
   CreateWebhook,
   DeleteWebhook,
   type DeliveryId,
-  deliveryNumber,
   EVENT_TYPES,
   type EventType,
   GetWebhook,
   hasScope,
+  isDeliveryId,
   later,
   ListDeliveries,
   ListWebhooks,
@@ -165,5 +165,5 @@ function toChange(account: Account, id: string): WebhookCommand {
 }
 
 function deliveryPlace(text: string): DeliveryId | undefined {
-  return deliveryNumber(text) === undefined ? undefined : (text as DeliveryId);
+  return isDeliveryId(text) ? text : undefined;
 }

@@ -2,27 +2,17 @@ import { SECOND } from '@adoption-store/domain';
 import type { BackgroundJobs } from '../background-jobs.js';
 import { AutoResetEvent } from '../waiting.js';
 
-interface Delivery<Attempt> {
+interface Delivery {
   /** The name of its jobs. */
   readonly name: string;
-  /** Number of batches that are delivered at the same time. */
+  /** Number of jobs, which deliver at the same time. */
   readonly concurrency: number;
-  /** Delivers a batch, and calls `onMore` first if there may be more. */
-  readonly deliverBatch: {
-    execute(
-      onAttempt: (attempt: Attempt) => void,
-      isStopping: () => boolean,
-      onMore: () => void,
-    ): Promise<{ readonly mayHaveMore: boolean }>;
-  };
-  readonly onAttempt: (attempt: Attempt) => void;
+  /** Delivers what is due, and calls `onMore` first if there may be more. */
+  readonly deliver: (isStopping: () => boolean, onMore: () => void) => Promise<{ readonly mayHaveMore: boolean }>;
 }
 
-/** Delivers queued items until the jobs are stopped. */
-export function deliverQueue<Attempt>(
-  jobs: BackgroundJobs,
-  { name, concurrency, deliverBatch, onAttempt }: Delivery<Attempt>,
-): void {
+/** Delivers queued items until the jobs are stopped. The returned function says that an item may be due. */
+export function deliverQueue(jobs: BackgroundJobs, { name, concurrency, deliver }: Delivery): () => void {
   const mayBeDue = new AutoResetEvent();
   const wakeOne = () => {
     mayBeDue.set();
@@ -30,7 +20,7 @@ export function deliverQueue<Attempt>(
   const job = {
     name,
     // If there may be more, it wakes another job, so that as many work as there is work for.
-    work: async () => (await deliverBatch.execute(onAttempt, () => jobs.areStopping, wakeOne)).mayHaveMore,
+    work: async () => (await deliver(() => jobs.areStopping, wakeOne)).mayHaveMore,
     rest: (signal: AbortSignal) => mayBeDue.wait(signal),
   };
   for (let started = 0; started < concurrency; started += 1) jobs.start(job);
@@ -39,4 +29,5 @@ export function deliverQueue<Attempt>(
   jobs.onStop(() => {
     clearInterval(timer);
   });
+  return wakeOne;
 }

@@ -1,6 +1,6 @@
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 
-export interface AccountMail extends Pick<ClaimedAccountMail, 'kind' | 'email' | 'page' | 'expiresAt'> {
+export interface AccountMail extends Pick<ClaimedAccountMail, 'kind' | 'email' | 'page' | 'about' | 'expiresAt'> {
   /** The token that `resetPassword`, `proveAddress` or `changeAddress` takes. Undefined for a mail without a link. */
   readonly token: string | undefined;
 }

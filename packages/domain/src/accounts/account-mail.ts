@@ -39,6 +39,8 @@ export interface NewAccountMail {
   readonly page: string;
   /** Where it is sent, if that isn't the account's address. */
   readonly address?: string | undefined;
+  /** What it is about: the URL and the description of a webhook. */
+  readonly about?: string | undefined;
   readonly createdAt: Instant;
   /** The mail isn't sent, and its link doesn't work, from this instant on. */
   readonly expiresAt: Instant;

@@ -31,7 +31,7 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
   }
 
   protected override async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
-    const { kind, email, page, expiresAt } = mail;
+    const { kind, email, page, about, expiresAt } = mail;
     const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);
     const tokenHash = this.ports.cryptography.sha256(token);
     const now = this.ports.clock.now();
@@ -43,7 +43,7 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
       return false;
     }
     await this.ports.accountMailSender.send(
-      { kind, email, page, expiresAt, token: hasLink(kind) ? token : undefined },
+      { kind, email, page, about, expiresAt, token: hasLink(kind) ? token : undefined },
       timeout,
     );
     return true;

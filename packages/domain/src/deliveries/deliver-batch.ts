@@ -9,12 +9,6 @@ export interface DeliveryPolicy {
   readonly attempts: number;
   /** Items claimed at once. */
   readonly batch: number;
-  /** Of these, items that are sent at the same time. Default: one. */
-  readonly atOnce?: number;
-  /** Milliseconds that an attempt may take. Default: a third of the lease. */
-  readonly timeout?: number;
-  /** Default: `MAIL_PAUSES`. */
-  readonly pauses?: Pauses;
 }
 
 /** How long the next attempt waits. */
@@ -70,7 +64,13 @@ export function pauseAfter(attempt: number, random: number, { longest, drawn } =
  */
 export function decideFailure(
   { failures }: Pick<Claimed, 'failures'>,
-  failure: Pick<DeliveryPolicy, 'attempts' | 'pauses'> & { readonly reason: unknown; readonly random: number },
+  failure: {
+    readonly attempts: number;
+    /** Default: `MAIL_PAUSES`. */
+    readonly pauses?: Pauses;
+    readonly reason: unknown;
+    readonly random: number;
+  },
 ): { readonly status: 'queued'; readonly pause: number } | { readonly status: 'failed' } {
   const attempt = failures + 1;
   if (attempt >= failure.attempts || failure.reason instanceof RefusedForGood) return { status: 'failed' };
@@ -78,15 +78,12 @@ export function decideFailure(
 }
 
 /** What an attempt leads to. */
-export type Settled<Answer> =
-  | { readonly status: 'sent'; readonly answer: Answer }
-  | ((ReturnType<typeof decideFailure> | { readonly status: 'dropped' }) & { readonly reason?: unknown });
+type Settled = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
+  readonly reason?: unknown;
+};
 
-/**
- * Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported, `Answer`
- * what a successful attempt results in.
- */
-export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About, Answer = true> {
+/** Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported. */
+export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
   constructor(
     private readonly queue: DeliveryQueue<Id, Item>,
     protected readonly ports: SystemPorts,
@@ -94,11 +91,11 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
   ) {}
 
   /**
-   * Claims a batch and sends it. The outcome of each item is recorded at once, so a killed worker leaves few items that are
-   * sent twice: those that were being sent.
+   * Claims a batch and sends it, one item after another. The outcome of each item is recorded at once, so a killed worker
+   * leaves at most one item that is sent twice: the one that was being sent.
    *
    * @param onDelivery called after each attempt.
-   * @param isStopping called before items are sent; if true, the rest of the batch is released.
+   * @param isStopping called before an item is sent; if true, the rest of the batch is released.
    * @param onMore called before the first item is sent, if more items may be due: sending may take long.
    * @returns whether more items may be due.
    */
@@ -108,26 +105,21 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     onMore: () => void = () => undefined,
   ): Promise<{ readonly mayHaveMore: boolean }> {
     // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
-    const { lease, batch, atOnce = 1, timeout = Math.floor(lease / 3) } = this.policy;
+    const { lease, batch } = this.policy;
+    const timeout = Math.floor(lease / 3);
     // Read before the claim, so that this worker stops before the claim expires.
     const until = later(this.ports.clock.now(), lease);
     const claimed = await this.queue.claim({ limit: batch, lease });
-    const mayHaveMore = this.mayHaveMore(claimed.length, batch);
+    const mayHaveMore = claimed.length === batch;
     if (mayHaveMore) onMore();
-    let begun = 0;
-    const settled: Settled<Answer>[] = [];
-    while (begun < claimed.length && !isStopping() && this.ports.clock.now() + timeout < until) {
-      const together = claimed.slice(begun, begun + atOnce);
-      begun += together.length;
-      const attempts = together.map(async (item) => {
-        const each = await this.attempt(item, timeout);
-        onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcomeOf(each) });
-        return each;
-      });
-      settled.push(...(await Promise.all(attempts)));
+    for (const item of claimed) {
+      if (isStopping() || this.ports.clock.now() + timeout >= until) {
+        await this.queue.release(item);
+        continue;
+      }
+      const settled = await this.attempt(item, timeout);
+      onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
     }
-    for (const item of claimed.slice(begun)) await this.queue.release(item);
-    await this.end?.(claimed, settled);
     return { mayHaveMore };
   }
 
@@ -136,44 +128,30 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     return this.queue.backlog();
   }
 
-  /** Whether more items may be due after a claim of `most` items has returned some. */
-  protected mayHaveMore(claimed: number, most: number): boolean {
-    return claimed === most;
-  }
-
   protected abstract about(item: Item): About;
 
   /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
-  protected abstract send(item: Item, timeout: number): Promise<Answer | false>;
+  protected abstract send(item: Item, timeout: number): Promise<boolean>;
 
-  /** Records the outcome of an attempt. */
-  protected async settle(item: Item, settled: Settled<Answer>): Promise<void> {
+  private async attempt(item: Item, timeout: number): Promise<Settled> {
+    const settled = await this.outcome(item, timeout);
     if (settled.status === 'sent') await this.queue.markSent(item.id);
     if (settled.status === 'queued') await this.queue.postpone(item, settled.pause);
     if (settled.status === 'failed') await this.queue.markFailed(item);
-  }
-
-  /** Called at the end with what the attempts of the first claimed items have led to. */
-  protected end?(claimed: readonly Item[], settled: readonly Settled<Answer>[]): Promise<void>;
-
-  private async attempt(item: Item, timeout: number): Promise<Settled<Answer>> {
-    const settled = await this.outcome(item, timeout);
-    await this.settle(item, settled);
     return settled;
   }
 
-  private async outcome(item: Item, timeout: number): Promise<Settled<Answer>> {
+  private async outcome(item: Item, timeout: number): Promise<Settled> {
     try {
-      const answer = await this.send(item, timeout);
-      return answer === false ? { status: 'dropped' } : { status: 'sent', answer };
+      return { status: (await this.send(item, timeout)) ? 'sent' : 'dropped' };
     } catch (reason) {
       const random = (this.ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
-      return { ...decideFailure(item, { ...this.policy, reason, random }), reason };
+      return { ...decideFailure(item, { attempts: this.policy.attempts, reason, random }), reason };
     }
   }
 }
 
-function outcomeOf(settled: Settled<unknown>): AttemptOutcome {
+function outcomeOf(settled: Settled): AttemptOutcome {
   const { status } = settled;
   if (status === 'sent' || status === 'dropped') return { outcome: status };
   return { outcome: status === 'queued' ? 'postponed' : status, reason: settled.reason };

@@ -32,15 +32,14 @@ export interface EventPage {
 export interface EventFeed {
   /**
    * Gives stored events the next positions, at most `limit` of them, the longest stored first. One caller at a time
-   * publishes, and another one that comes meanwhile publishes nothing. Returns how many events were found.
+   * publishes, and the others wait in turn. Returns how many events were published.
+   *
+   * @param longestWait milliseconds after which a caller publishes nothing, because others still do. Default: it waits.
    */
-  publish(limit: number): Promise<number>;
+  publish(limit: number, longestWait?: number): Promise<number>;
   list(query: EventQuery): Promise<EventPage>;
-  /**
-   * When the oldest event was stored that has no position yet, or whose delivery nobody has tried. Webhooks that fail don't
-   * count.
-   */
-  oldestUndelivered(): Promise<Instant | undefined>;
+  /** When the oldest event was stored that has no position yet. */
+  oldestUnpublished(): Promise<Instant | undefined>;
   /**
    * Deletes the oldest events up to the first one that was stored after that instant, so that no gap is left behind.
    * Returns their number.

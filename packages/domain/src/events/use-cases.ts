@@ -3,10 +3,13 @@ import type { Instant } from '../kernel/clock.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
 import { cursorExpired, EVENT_TYPES, type EventPosition, type EventType, type PublishedEvent } from './event.js';
 import type { EventPage } from './event-feed.js';
+import type { WebhookPorts } from '../webhooks/ports.js';
 import type { EventPorts } from './ports.js';
 
 /** Events that are published in one transaction. */
 const MOST_AT_ONCE = 1_000;
+/** Milliseconds that a reader waits for others that publish. Then it gets what they have published. */
+const READERS_WAIT = 100;
 
 export interface ListEventsInput {
   readonly accountId: AccountId;
@@ -36,7 +39,7 @@ export class ListEvents {
     let page = await this.ports.events.list(query);
     if (page.hasUnpublished && page.events.length < limit) {
       // A caller that has changed something finds its event here, without waiting for the worker.
-      await this.ports.events.publish(MOST_AT_ONCE);
+      await this.ports.events.publish(MOST_AT_ONCE, READERS_WAIT);
       page = await this.ports.events.list(query);
     }
     if (query.after !== undefined) requireKept(query.after, page);
@@ -51,17 +54,18 @@ function requireKept(after: EventPosition, { end, purged }: EventPage): void {
   throw cursorExpired();
 }
 
-/** Publishes stored events, in the order in which readers get them. */
+/** Publishes stored events, in the order in which readers get them, and wakes the webhooks that they are for. */
 export class PublishEvents {
-  constructor(private readonly ports: EventPorts) {}
+  constructor(private readonly ports: EventPorts & Pick<WebhookPorts, 'webhookDeliveries'>) {}
 
-  async execute(): Promise<{ readonly mayHaveMore: boolean }> {
+  async execute(): Promise<{ readonly mayHaveMore: boolean; readonly woken: number }> {
     // The port may publish fewer at once although there are more.
-    return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) > 0 };
+    const mayHaveMore = (await this.ports.events.publish(MOST_AT_ONCE)) > 0;
+    return { mayHaveMore, woken: await this.ports.webhookDeliveries.wake() };
   }
 
-  /** When the oldest event was stored that should have been delivered. */
+  /** When the oldest event was stored that isn't published. */
   async backlog(): Promise<{ readonly oldest: Instant | undefined }> {
-    return { oldest: await this.ports.events.oldestUndelivered() };
+    return { oldest: await this.ports.events.oldestUnpublished() };
   }
 }

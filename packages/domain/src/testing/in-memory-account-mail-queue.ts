@@ -103,8 +103,8 @@ export class InMemoryAccountMailQueue
   }
 
   protected itemOf(job: MailJob): ClaimedAccountMail {
-    const { id, accountId, kind, page, createdAt, expiresAt, number, failures, address } = job;
+    const { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, address } = job;
     const email = address ?? this.accounts.accountOf(accountId)?.email ?? '';
-    return { id, accountId, kind, page, createdAt, expiresAt, number, failures, email };
+    return { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, email };
   }
 }

@@ -15,14 +15,6 @@ import { remember } from './in-memory-idempotency-records.js';
 /** An event, and the account that it is for. Undefined: everybody. */
 export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
 
-/** What follows the events. */
-interface Deliveries {
-  publish(event: Stored): void;
-  forget(event: Stored): void;
-  /** When each delivery was queued that nobody has tried. */
-  untriedSince(): readonly Instant[];
-}
-
 export class InMemoryEventFeed implements EventFeed {
   private readonly outbox = new Map<number, Stored>();
   private readonly published = new Map<EventPosition, Stored>();
@@ -30,10 +22,20 @@ export class InMemoryEventFeed implements EventFeed {
   private end = 0n as EventPosition;
   private purged = 0n as EventPosition;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly deliveries: Deliveries,
-  ) {}
+  constructor(private readonly clock: Clock) {}
+
+  get last(): EventPosition {
+    return this.end;
+  }
+
+  get purgedUntil(): EventPosition {
+    return this.purged;
+  }
+
+  /** The published events behind a position, in their order. */
+  after(position: EventPosition): readonly (readonly [EventPosition, Stored])[] {
+    return [...this.published].filter(([each]) => each > position);
+  }
 
   /** Stores the events of a change. */
   add(events: readonly StoreEvent[]): void {
@@ -54,7 +56,6 @@ export class InMemoryEventFeed implements EventFeed {
     for (const [place, event] of taken) {
       this.end = (this.end + 1n) as EventPosition;
       this.published.set(this.end, event);
-      this.deliveries.publish(event);
       this.outbox.delete(place);
     }
     return taken.length;
@@ -69,16 +70,14 @@ export class InMemoryEventFeed implements EventFeed {
     return { events, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
   }
 
-  async oldestUndelivered(): Promise<Instant | undefined> {
-    const times = [...this.outbox.values()].map(({ createdAt }) => createdAt);
-    return [...times, ...this.deliveries.untriedSince()].sort((one, other) => one - other)[0];
+  async oldestUnpublished(): Promise<Instant | undefined> {
+    return [...this.outbox.values()][0]?.createdAt;
   }
 
   async purge(until: Instant): Promise<number> {
     const before = this.published.size;
     for (const [position, event] of this.published) {
       if (event.createdAt > until) break;
-      this.deliveries.forget(event);
       this.published.delete(position);
       this.purged = position;
     }

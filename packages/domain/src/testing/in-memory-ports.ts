@@ -36,9 +36,9 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
-  const webhooks = new InMemoryWebhookRepository(accounts, clock);
-  const webhookDeliveries = new InMemoryWebhookQueue(webhooks, accountMails, clock);
-  const events = new InMemoryEventFeed(clock, webhookDeliveries);
+  const events = new InMemoryEventFeed(clock);
+  const webhooks = new InMemoryWebhookRepository(accounts, events, clock);
+  const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, options.categories);

@@ -1,217 +1,305 @@
-import type { NewAccountMail } from '../accounts/account-mail.js';
-import type { Claim, DeliveryQueue } from '../deliveries/delivery-queue.js';
-import { type Clock, type Instant, later } from '../kernel/clock.js';
+import type { EventPosition } from '../events/event.js';
+import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
+import type { DeliveryOutcome, DueDelivery, Receiver, Turn, WebhookDelivery } from '../webhooks/delivery.js';
+import { type DeliveryId, type DeliveryStatus, PING, pingData } from '../webhooks/delivery.js';
+import { DELIVERY_SCOPES, MOST_PINGS, type Webhook, type WebhookId } from '../webhooks/webhook.js';
 import {
-  type ClaimedDelivery,
-  deliveryId,
-  type DeliveryId,
-  type DeliveryStatus,
-  PING,
-  pingData,
-  type TurnEnd,
-  type WebhookDelivery,
-} from '../webhooks/delivery.js';
-import type { Webhook, WebhookId } from '../webhooks/webhook.js';
-import type { DeliveryQuery, WebhookQueue } from '../webhooks/webhook-queue.js';
+  type DeliveryQuery,
+  type EndedTurn,
+  type TurnRequest,
+  type WebhookBacklog,
+  type WebhookQueue,
+} from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
-import type { Stored } from './in-memory-event-feed.js';
-import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
-import type { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
+import { type InMemoryWebhookRepository, NEVER, type WebhookEntry } from './in-memory-webhook-repository.js';
 
-interface DeliveryJob extends Job<DeliveryId, DeliveryStatus> {
+/** Events that a turn takes from the feed at once, and portions of a recovery. */
+const MOST_TAKEN = 100;
+const MOST_QUEUED = 10_000;
+
+interface DeliveryJob {
+  readonly id: DeliveryId;
   readonly webhookId: WebhookId;
   /** Undefined for a ping. */
+  readonly position: EventPosition | undefined;
   readonly event: Stored | undefined;
+  readonly status: DeliveryStatus;
+  readonly failures: number;
+  readonly requeued: number;
   readonly responseStatus: number | undefined;
+  readonly createdAt: Instant;
+  readonly dueAt: Instant;
 }
 
-export class InMemoryWebhookQueue
-  extends InMemoryDeliveryQueue<DeliveryId, DeliveryJob, ClaimedDelivery>
-  implements WebhookQueue
-{
-  private readonly events = new Set<Stored>();
+export class InMemoryWebhookQueue implements WebhookQueue {
+  private readonly jobs = new Map<DeliveryId, DeliveryJob>();
   private added = 0;
 
   constructor(
+    private readonly accounts: InMemoryAccountRepository,
     private readonly webhooks: InMemoryWebhookRepository,
+    private readonly events: InMemoryEventFeed,
     private readonly mails: InMemoryAccountMailQueue,
-    clock: Clock,
-  ) {
-    super(clock);
+    private readonly clock: Clock,
+  ) {}
+
+  async wake(): Promise<number> {
+    const now = this.clock.now();
+    const resting = [...this.webhooks.entries.values()].filter(
+      (entry) =>
+        entry.webhook.status === 'enabled' &&
+        entry.turnAt > Math.max(entry.busyUntil, entry.pausedUntil, now) &&
+        this.untaken(entry).length > 0,
+    );
+    for (const { webhook, busyUntil, pausedUntil } of resting) {
+      this.webhooks.set(webhook.id, { turnAt: instant(Math.max(busyUntil, pausedUntil, now)) });
+    }
+    return resting.length;
   }
 
-  /** Queues the published event for each webhook that it is for. */
-  publish(event: Stored): void {
-    this.events.add(event);
-    for (const { webhook } of this.webhooks.entries.values()) {
-      if (webhook.status === 'enabled' && isFor(webhook, event)) this.add(webhook.id, event, event.createdAt);
+  async takeTurn({ limit, lease, longestTurn = Infinity }: TurnRequest): Promise<Turn | undefined> {
+    for (;;) {
+      const entry = this.longestDue().find(({ took = Infinity }) => took <= longestTurn || longestTurn === Infinity);
+      if (entry === undefined) return undefined;
+      const { id } = entry.webhook;
+      const until = later(this.clock.now(), lease);
+      const number = entry.turns + 1;
+      this.webhooks.set(id, { turns: number, busyUntil: until, turnAt: until });
+      if (this.due(id).length === 0) this.take(id);
+      const deliveries = this.due(id).slice(0, limit).map(itemOf);
+      if (deliveries.length > 0) {
+        return { number, receiver: receiverOf(entry), secrets: entry.webhook.secrets, deliveries };
+      }
+      this.rest(id, 0);
     }
   }
 
-  /** Deletes the deliveries of a purged event. */
-  forget(event: Stored): void {
-    this.events.delete(event);
-    for (const job of this.jobs.values()) if (job.event === event) this.jobs.delete(job.id);
-  }
-
-  untriedSince(): readonly Instant[] {
-    return this.longestDue().flatMap(({ webhookId, failures, createdAt }) => {
-      const receiver = this.webhooks.entries.get(webhookId);
-      return receiver?.webhook.status === 'enabled' && receiver.failedTurns + failures === 0 ? [createdAt] : [];
-    });
-  }
-
-  override async claim({
-    limit,
-    lease,
-  }: Parameters<DeliveryQueue<DeliveryId, ClaimedDelivery>['claim']>[0]): Promise<readonly ClaimedDelivery[]> {
-    const now = this.clock.now();
-    const due = this.longestDue().filter(({ dueAt }) => dueAt <= now);
-    const [turn] = due
-      .flatMap(({ webhookId, dueAt }) => {
-        const entry = this.webhooks.entries.get(webhookId);
-        return entry?.webhook.status === 'enabled' && entry.turnAt <= now && limit > 0 ? [{ ...entry, dueAt }] : [];
-      })
-      .sort((one, other) => Math.max(one.turnAt, one.dueAt) - Math.max(other.turnAt, other.dueAt));
-    if (turn === undefined) return [];
-    const { id } = turn.webhook;
-    const { dueAt, ...entry } = turn;
-    this.webhooks.entries.set(id, { ...entry, turns: entry.turns + 1, turnAt: later(now, lease) });
-    return due
-      .filter(({ webhookId }) => webhookId === id)
-      .slice(0, limit)
-      .map((job) => this.itemOf(job));
-  }
-
-  override async markSent(id: DeliveryId, responseStatus?: number): Promise<void> {
+  async settle({ id, requeued }: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void> {
     const job = this.jobs.get(id);
-    if (job !== undefined) this.jobs.set(id, { ...job, status: 'sent', responseStatus });
+    if (job?.requeued !== requeued || (job.status !== 'queued' && outcome.status !== 'sent')) return;
+    const failures = job.failures + (outcome.status === 'sent' ? 0 : 1);
+    const dueAt = outcome.status === 'queued' ? later(this.clock.now(), outcome.pause) : job.dueAt;
+    this.jobs.set(id, { ...job, status: outcome.status, failures, dueAt, responseStatus });
   }
 
-  override async postpone(claim: Claim<DeliveryId>, pause: number, responseStatus?: number): Promise<void> {
-    const job = this.claimed(claim);
-    if (job !== undefined) this.jobs.set(job.id, { ...job, responseStatus });
-    await super.postpone(claim, pause);
-  }
-
-  override async release(claim: Claim<DeliveryId>): Promise<void> {
-    const entry = this.entryOf(this.claimed(claim));
-    if (entry !== undefined) this.webhooks.entries.set(entry.webhook.id, { ...entry, turnAt: this.clock.now() });
-  }
-
-  override async markFailed(claim: Claim<DeliveryId>, responseStatus?: number): Promise<void> {
-    const job = this.claimed(claim);
-    if (job === undefined) return;
-    this.jobs.set(job.id, { ...job, status: 'failed', failures: job.failures + 1, responseStatus });
-  }
-
-  async endTurn({ receiver, number }: ClaimedDelivery, end: TurnEnd, notice?: NewAccountMail): Promise<void> {
-    const entry = this.webhooks.entries.get(receiver.id);
+  async endTurn({ receiver: { id }, number }: Turn, took: number, decide: (receiver: Receiver) => EndedTurn) {
+    const entry = this.webhooks.entries.get(id);
     if (entry?.turns !== number) return;
-    const { failedTurns, failingSince, pause, disabled } = end;
-    const now = this.clock.now();
-    const status = disabled === undefined ? entry.webhook.status : 'disabled';
-    const webhook = disabled === undefined ? entry.webhook : { ...entry.webhook, status, updatedAt: now };
-    this.webhooks.entries.set(receiver.id, { ...entry, webhook, failedTurns, failingSince, turnAt: later(now, pause) });
+    const { end, notice } = decide(receiverOf(entry));
+    const { status, updatedAt, failedTurns, failingSince, pause } = end;
+    if (entry.webhook.status === 'enabled' && status === 'disabled') this.webhooks.keepUntaken(id);
+    this.webhooks.set(id, {
+      webhook: { ...entry.webhook, status, updatedAt },
+      failedTurns,
+      failingSince,
+      attemptedAt: this.clock.now(),
+      took,
+    });
+    this.rest(id, pause);
     if (notice !== undefined) this.mails.queue(notice);
   }
 
-  async ping(webhookId: WebhookId, createdAt: Instant): Promise<WebhookDelivery> {
-    return shown(this.add(webhookId, undefined, createdAt));
+  async ping(webhookId: WebhookId, createdAt: Instant): Promise<WebhookDelivery | undefined> {
+    const waiting = this.queued(webhookId).filter(({ position }) => position === undefined);
+    if (waiting.length >= MOST_PINGS) return undefined;
+    this.webhooks.wake(webhookId);
+    return this.shown(this.add(webhookId, undefined, undefined, createdAt));
   }
 
   async list({ webhookId, after, before, limit }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    const own = [...this.jobs.values()].filter((job) => job.webhookId === webhookId).reverse();
+    const own = this.kept(webhookId).reverse();
     const place = own.findIndex(({ id }) => id === (after ?? before));
-    if (before !== undefined) return own.slice(0, place).slice(-limit).map(shown);
-    return own.slice(after === undefined ? 0 : place + 1, after === undefined ? limit : place + 1 + limit).map(shown);
+    if (before !== undefined)
+      return own
+        .slice(0, place)
+        .slice(-limit)
+        .map((job) => this.shown(job));
+    const begin = after === undefined ? 0 : place + 1;
+    return own.slice(begin, begin + limit).map((job) => this.shown(job));
   }
 
   async retry(webhookId: WebhookId, id: DeliveryId): Promise<WebhookDelivery | undefined> {
-    const job = this.jobs.get(id);
-    if (job?.webhookId !== webhookId) return undefined;
-    return shown(this.queueAgain(job));
+    const job = this.kept(webhookId).find((each) => each.id === id);
+    if (job === undefined) return undefined;
+    this.webhooks.wake(webhookId);
+    return this.shown(this.queueAgain(job));
   }
 
-  async recover(webhookId: WebhookId, since: Instant): Promise<number> {
-    const entry = this.webhooks.entries.get(webhookId);
-    let recovered = 0;
-    for (const event of this.events) {
-      if (entry === undefined || event.createdAt < since || !isFor(entry.webhook, event)) continue;
-      const job = [...this.jobs.values()].find((each) => each.webhookId === webhookId && each.event === event);
-      if (job !== undefined && job.status !== 'failed') continue;
-      if (job === undefined) this.add(webhookId, event, event.createdAt);
-      else this.queueAgain(job);
-      recovered += 1;
-    }
-    return recovered;
+  async recover(webhookId: WebhookId, since: Instant): Promise<void> {
+    this.webhooks.set(webhookId, { recovery: { since, position: 0n as EventPosition, end: this.events.last } });
+    this.webhooks.wake(webhookId);
   }
 
-  async purge(createdUntil: Instant): Promise<number> {
-    const over = [...this.jobs.values()].filter(
-      ({ event, createdAt }) => event === undefined && createdAt <= createdUntil,
+  async backlog(): Promise<WebhookBacklog> {
+    const now = this.clock.now();
+    const enabled = [...this.webhooks.entries.values()].filter(({ webhook }) => webhook.status === 'enabled');
+    const served = enabled.filter((entry) => this.isServed(entry));
+    const waiting = served.flatMap((entry) => [...this.queued(entry.webhook.id), ...this.untaken(entry)]);
+    const due = served.filter((entry) => entry.failedTurns === 0 && entry.busyUntil <= now && entry.turnAt <= now);
+    const [dueSince] = due.map(({ turnAt }) => turnAt).sort((one, other) => one - other);
+    return { waiting: waiting.length, failing: enabled.filter(({ failedTurns }) => failedTurns > 0).length, dueSince };
+  }
+
+  async purgePings(createdUntil: Instant): Promise<number> {
+    return this.delete(({ position, createdAt }) => position === undefined && createdAt <= createdUntil);
+  }
+
+  async purgeForgotten(): Promise<number> {
+    const deleted = this.delete(
+      ({ webhookId, position }) =>
+        this.webhooks.deleted.has(webhookId) || (position !== undefined && position <= this.events.purgedUntil),
     );
-    for (const { id } of over) this.jobs.delete(id);
-    return over.length;
+    this.webhooks.deleted.clear();
+    return deleted;
   }
 
-  protected override claimed({ id, number }: Claim<DeliveryId>): DeliveryJob | undefined {
-    const job = this.jobs.get(id);
-    return job?.status === 'queued' && this.entryOf(job)?.turns === number ? job : undefined;
+  /** Takes the next events of the feed, and all that the webhook is to recover. */
+  private take(id: WebhookId): void {
+    const entry = this.webhooks.entries.get(id);
+    if (entry === undefined || this.queued(id).length >= MOST_QUEUED) return;
+    const { webhook, recovery } = entry;
+    const next = this.untaken(entry).slice(0, MOST_TAKEN);
+    for (const [position, event] of next) {
+      if (event.createdAt >= entry.followsSince) this.addOnce(id, position, event);
+    }
+    const position = next.length === MOST_TAKEN ? next.at(-1)?.[0] : this.events.last;
+    if (position !== undefined) this.webhooks.set(id, { position });
+    if (recovery === undefined) return;
+    for (const [each, event] of this.events.after(recovery.position)) {
+      if (each > recovery.end || event.createdAt < recovery.since || !isFor(webhook, event)) continue;
+      const job = this.kept(id).find((other) => other.position === each);
+      if (job === undefined) this.addOnce(id, each, event);
+      else if (job.status === 'failed') this.queueAgain(job);
+    }
+    this.webhooks.set(id, { recovery: undefined });
   }
 
-  protected override queued(): readonly DeliveryJob[] {
-    return super.queued().filter((job) => this.entryOf(job)?.webhook.status === 'enabled');
+  /** Ends a turn. The next one is due when a delivery is, or at once if the feed may have more. */
+  private rest(id: WebhookId, pause: number): void {
+    const entry = this.webhooks.entries.get(id);
+    const now = this.clock.now();
+    const [next = NEVER] = this.queued(id).map(({ dueAt }) => dueAt);
+    const mayHaveMore = entry !== undefined && (entry.position < this.events.last || entry.recovery !== undefined);
+    const pausedUntil = later(now, pause);
+    const turnAt = instant(Math.max(pausedUntil, mayHaveMore ? now : next));
+    this.webhooks.set(id, { busyUntil: now, pausedUntil, turnAt });
   }
 
-  protected itemOf(job: DeliveryJob): ClaimedDelivery {
-    const entry = this.entryOf(job);
-    if (entry === undefined) throw new Error('its webhook is gone');
-    const { webhook, turns: number, failedTurns, failingSince } = entry;
-    const { id, failures, event, createdAt } = job;
-    const { url, accountId, secrets } = webhook;
-    return {
-      ...{ id, number, failures, createdAt: event?.createdAt ?? createdAt },
-      ...{ eventId: event?.id, type: event?.type ?? PING, data: event?.data ?? pingData(webhook.id) },
-      receiver: { id: webhook.id, accountId, url, secrets, failedTurns, failingSince },
-    };
+  private longestDue(): readonly WebhookEntry[] {
+    const now = this.clock.now();
+    const entries = [...this.webhooks.entries.values()];
+    const open = (entry: WebhookEntry) =>
+      entries.filter((each) => each.busyUntil > now && each.webhook.accountId === entry.webhook.accountId).length;
+    return entries
+      .filter((entry) => entry.webhook.status === 'enabled' && entry.turnAt <= now && this.isServed(entry))
+      .sort((one, other) => one.turnAt - other.turnAt)
+      .sort((one, other) => (one.took ?? NEVER) - (other.took ?? NEVER) || 0)
+      .sort((one, other) => open(one) - open(other));
   }
 
-  private entryOf(job: DeliveryJob | undefined) {
-    return job && this.webhooks.entries.get(job.webhookId);
+  /** Whether the account may be sent its webhooks' deliveries. */
+  private isServed({ webhook }: WebhookEntry): boolean {
+    const scopes = this.accounts.stored(webhook.accountId)?.account.scopes;
+    return scopes === undefined || DELIVERY_SCOPES.every((scope) => scopes.includes(scope));
   }
 
-  private add(webhookId: WebhookId, event: Stored | undefined, createdAt: Instant): DeliveryJob {
+  /** The events behind the webhook's position that are for it. */
+  private untaken({ webhook, position }: WebhookEntry): readonly (readonly [EventPosition, Stored])[] {
+    return this.events.after(position).filter(([, event]) => isFor(webhook, event));
+  }
+
+  /** Without those of purged events. */
+  private kept(webhookId: WebhookId): DeliveryJob[] {
+    return [...this.jobs.values()].filter(
+      (job) => job.webhookId === webhookId && (job.position === undefined || job.position > this.events.purgedUntil),
+    );
+  }
+
+  private queued(webhookId: WebhookId): readonly DeliveryJob[] {
+    const queued = this.kept(webhookId).filter(({ status }) => status === 'queued');
+    return queued.sort((one, other) => one.dueAt - other.dueAt);
+  }
+
+  private due(webhookId: WebhookId): readonly DeliveryJob[] {
+    return this.queued(webhookId).filter(({ dueAt }) => dueAt <= this.clock.now());
+  }
+
+  private addOnce(webhookId: WebhookId, position: EventPosition, event: Stored): void {
+    const isThere = this.kept(webhookId).some((job) => job.position === position);
+    if (!isThere) this.add(webhookId, position, event, this.clock.now());
+  }
+
+  private add(
+    webhookId: WebhookId,
+    position: EventPosition | undefined,
+    event: Stored | undefined,
+    createdAt: Instant,
+  ): DeliveryJob {
     this.added += 1;
-    const id = deliveryId(String(this.added));
-    const rest = {
+    const job: DeliveryJob = {
+      id: `dlv_${this.added.toString(16).padStart(32, '0')}` as DeliveryId,
+      webhookId,
+      position,
+      event,
       status: 'queued',
-      number: 0,
       failures: 0,
-      dueAt: this.clock.now(),
+      requeued: 0,
       responseStatus: undefined,
-    } as const;
-    const job = { id, webhookId, event, createdAt, ...rest };
-    this.put(job);
+      createdAt,
+      dueAt: this.clock.now(),
+    };
+    this.jobs.set(job.id, job);
     return job;
   }
 
   private queueAgain(job: DeliveryJob): DeliveryJob {
-    const again: DeliveryJob = { ...job, status: 'queued', failures: 0, dueAt: this.clock.now() };
+    const requeued = job.requeued + 1;
+    const again: DeliveryJob = { ...job, status: 'queued', failures: 0, requeued, dueAt: this.clock.now() };
     this.jobs.set(job.id, again);
     return again;
   }
+
+  private delete(isOver: (job: DeliveryJob) => boolean): number {
+    const over = [...this.jobs.values()].filter(isOver);
+    for (const { id } of over) this.jobs.delete(id);
+    return over.length;
+  }
+
+  private shown(job: DeliveryJob): WebhookDelivery {
+    const isEnabled = this.webhooks.entries.get(job.webhookId)?.webhook.status === 'enabled';
+    return {
+      id: job.id,
+      eventId: job.event?.id,
+      type: job.event?.type ?? PING,
+      status: job.status,
+      attempts: job.failures + (job.status === 'sent' ? 1 : 0),
+      responseStatus: job.responseStatus,
+      createdAt: job.createdAt,
+      nextAttemptAt: job.status === 'queued' && isEnabled ? job.dueAt : undefined,
+    };
+  }
+}
+
+function receiverOf({ webhook, failedTurns, failingSince, attemptedAt }: WebhookEntry): Receiver {
+  const { id, accountId, url, description, status, updatedAt } = webhook;
+  return { id, accountId, url, description, status, updatedAt, failedTurns, failingSince, attemptedAt };
+}
+
+function itemOf({ id, webhookId, event, failures, requeued, createdAt }: DeliveryJob): DueDelivery {
+  return {
+    id,
+    failures,
+    requeued,
+    eventId: event?.id,
+    type: event?.type ?? PING,
+    createdAt: event?.createdAt ?? createdAt,
+    data: event?.data ?? pingData(webhookId),
+  };
 }
 
 function isFor({ accountId, types }: Webhook, event: Stored): boolean {
   const isTheirs = event.receiver === undefined || event.receiver === accountId;
   return isTheirs && (types === undefined || types.includes(event.type));
-}
-
-function shown({ id, event, status, failures, responseStatus, createdAt, dueAt }: DeliveryJob): WebhookDelivery {
-  return {
-    ...{ id, eventId: event?.id, type: event?.type ?? PING, status, responseStatus, createdAt },
-    attempts: failures + (status === 'sent' ? 1 : 0),
-    nextAttemptAt: status === 'queued' ? dueAt : undefined,
-  };
 }

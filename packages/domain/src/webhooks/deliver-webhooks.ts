@@ -1,117 +1,139 @@
 import { newAccountMailId, type NewAccountMail } from '../accounts/account-mail.js';
 import { NOTICE_TTL } from '../accounts/credentials.js';
-import {
-  type Attempt,
-  DeliverBatch,
-  type DeliveryPolicy,
-  RefusedForGood,
-  type Settled,
-} from '../deliveries/deliver-batch.js';
+import { decideFailure, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { later, SECOND } from '../kernel/clock.js';
 import {
-  type ClaimedDelivery,
   decideTurnEnd,
   deliveryBody,
   type DeliveryId,
+  type DueDelivery,
   GONE,
   isSuccess,
   PAUSES,
   type Receiver,
+  type Turn,
 } from './delivery.js';
 import type { WebhookOptions, WebhookPorts } from './ports.js';
 import { signingSecrets, type WebhookId } from './webhook.js';
+import type { WebhookBacklog } from './webhook-queue.js';
+import type { WebhookResponse } from './webhook-sender.js';
 
-/** The deliveries of a turn are sent at the same time. */
+/** Deliveries of a turn, which are sent at the same time. */
 const MOST_OF_A_TURN = 20;
+/** If a worker is killed, its receivers wait at most this long. */
+const LEASE = 20 * SECOND;
+const TIMEOUT = 15 * SECOND;
+/** Some of a worker's turns are kept for receivers that were quicker than this. */
+export const QUICK_TURN = SECOND;
 
-const POLICY: DeliveryPolicy = {
-  lease: 20 * SECOND,
-  timeout: 15 * SECOND,
-  attempts: PAUSES.length + 1,
-  batch: MOST_OF_A_TURN,
-  atOnce: MOST_OF_A_TURN,
-  pauses: { longest: PAUSES, drawn: 0.1 },
-};
-
-interface AboutDelivery extends Pick<ClaimedDelivery, 'id' | 'type'> {
-  readonly webhookId: WebhookId;
-}
+const RETRIES = { attempts: PAUSES.length + 1, pauses: { longest: PAUSES, drawn: 0.1 } };
 
 /** One attempt to deliver an event to a webhook. */
-export type WebhookAttempt = Attempt<AboutDelivery>;
+export interface WebhookAttempt extends Pick<DueDelivery, 'type'> {
+  readonly id: DeliveryId;
+  readonly webhookId: WebhookId;
+  readonly attempt: number;
+  /** `postponed`: it will be attempted again. */
+  readonly outcome: 'sent' | 'postponed' | 'failed';
+  readonly reason?: unknown;
+}
 
-/** Takes a turn of the receiver that has been waiting longest. */
-export class DeliverWebhooks extends DeliverBatch<DeliveryId, ClaimedDelivery, AboutDelivery, number> {
+/** Takes a turn of a receiver, and sends it what is due. */
+export class DeliverWebhooks {
   constructor(
-    protected override readonly ports: Omit<WebhookPorts, 'webhooks'>,
+    private readonly ports: Omit<WebhookPorts, 'webhooks'>,
     private readonly options: WebhookOptions,
-  ) {
-    super(ports.webhookDeliveries, ports, POLICY);
+  ) {}
+
+  /**
+   * @param onAttempt called after each attempt.
+   * @param onMore called before the first attempt, which may take long: other receivers may be waiting.
+   * @param longestTurn takes no turn of a receiver whose last one took more milliseconds. Default: any.
+   * @returns whether other receivers may be waiting.
+   */
+  async execute(
+    onAttempt: (attempt: WebhookAttempt) => void = () => undefined,
+    onMore: () => void = () => undefined,
+    longestTurn?: number,
+  ): Promise<{ readonly mayHaveMore: boolean }> {
+    const { clock, webhookDeliveries } = this.ports;
+    const begun = clock.now();
+    const turn = await webhookDeliveries.takeTurn({ limit: MOST_OF_A_TURN, lease: LEASE, longestTurn });
+    if (turn === undefined) return { mayHaveMore: false };
+    onMore();
+    // Each attempt ends within the lease, so that no other worker calls the receiver meanwhile. Otherwise the turn runs out.
+    if (clock.now() + TIMEOUT >= later(begun, LEASE)) return { mayHaveMore: true };
+    const attempts = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, onAttempt));
+    const responses = await Promise.all(attempts);
+    const made = { url: turn.receiver.url, responses };
+    await webhookDeliveries.endTurn(turn, clock.now() - begun, (receiver) => {
+      const end = decideTurnEnd(receiver, made, clock.now());
+      return end.isFailing && this.options.mailsAccounts ? { end, notice: this.noticeTo(receiver) } : { end };
+    });
+    return { mayHaveMore: true };
   }
 
-  /** Other receivers may be waiting, however few deliveries this one has. */
-  protected override mayHaveMore(claimed: number): boolean {
-    return claimed > 0;
+  async backlog(): Promise<WebhookBacklog> {
+    return this.ports.webhookDeliveries.backlog();
   }
 
-  protected override about({ id, type, receiver }: ClaimedDelivery): AboutDelivery {
-    return { id, type, webhookId: receiver.id };
+  /** The response. Undefined if there was none. */
+  private async attempt(
+    turn: Turn,
+    delivery: DueDelivery,
+    onAttempt: (attempt: WebhookAttempt) => void,
+  ): Promise<WebhookResponse | undefined> {
+    const { webhookDeliveries, cryptography } = this.ports;
+    const { id, type, failures } = delivery;
+    const about = { id, type, webhookId: turn.receiver.id, attempt: failures + 1 };
+    const { response, reason } = await this.send(turn, delivery);
+    if (reason === undefined) {
+      await webhookDeliveries.settle(delivery, { status: 'sent' }, response?.status);
+      onAttempt({ ...about, outcome: 'sent' });
+      return response;
+    }
+    const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
+    const outcome = decideFailure(delivery, { ...RETRIES, reason, random });
+    await webhookDeliveries.settle(delivery, outcome, response?.status);
+    onAttempt({ ...about, outcome: outcome.status === 'queued' ? 'postponed' : 'failed', reason });
+    return response;
   }
 
-  protected override async send(delivery: ClaimedDelivery, timeout: number): Promise<number> {
-    const { id, eventId, receiver } = delivery;
-    const at = this.ports.clock.now();
-    const { url } = receiver;
-    const secrets = signingSecrets(receiver.secrets, at);
-    const request = { url, id: eventId ?? id, at, body: deliveryBody(delivery), secrets };
-    const status = await this.ports.webhookSender.send(request, timeout);
-    if (isSuccess(status)) return status;
-    const reason = `the receiver answered ${status}`;
-    throw status === GONE ? new ReceiverGone(reason) : new Unsuccessful(reason, status);
+  /** The response, and why the attempt failed if it did. */
+  private async send(
+    { receiver, secrets }: Turn,
+    delivery: DueDelivery,
+  ): Promise<{ readonly response?: WebhookResponse; readonly reason?: Error }> {
+    const { clock, webhookSender } = this.ports;
+    const at = clock.now();
+    const request = {
+      url: receiver.url,
+      id: delivery.eventId ?? delivery.id,
+      at,
+      body: deliveryBody(delivery),
+      secrets: signingSecrets(secrets, at),
+    };
+    try {
+      const response = await webhookSender.send(request, TIMEOUT);
+      if (isSuccess(response)) return { response };
+      const reason = `the receiver answered ${response.status}`;
+      return { response, reason: response.status === GONE ? new RefusedForGood(reason) : new Error(reason) };
+    } catch (reason) {
+      return { reason: reason instanceof Error ? reason : new Error('no response', { cause: reason }) };
+    }
   }
 
-  protected override async settle(delivery: ClaimedDelivery, settled: Settled<number>): Promise<void> {
-    const { webhookDeliveries } = this.ports;
-    const response = responseOf(settled);
-    if (settled.status === 'sent') await webhookDeliveries.markSent(delivery.id, response);
-    if (settled.status === 'queued') await webhookDeliveries.postpone(delivery, settled.pause, response);
-    if (settled.status === 'failed') await webhookDeliveries.markFailed(delivery, response);
-  }
-
-  protected override async end(
-    [first]: readonly ClaimedDelivery[],
-    settled: readonly Settled<number>[],
-  ): Promise<void> {
-    if (first === undefined || settled.length === 0) return;
-    const end = decideTurnEnd(first.receiver, { responses: settled.map(responseOf) }, this.ports.clock.now());
-    const isTold = end.disabled === 'failing' && this.options.mailsAccounts;
-    await this.ports.webhookDeliveries.endTurn(first, end, isTold ? this.noticeTo(first.receiver) : undefined);
-  }
-
-  private noticeTo({ accountId }: Receiver): NewAccountMail {
+  private noticeTo({ accountId, url, description }: Receiver): NewAccountMail {
     const { clock, cryptography } = this.ports;
     const now = clock.now();
-    const id = newAccountMailId(cryptography);
-    return { id, accountId, kind: 'webhook', page: '', createdAt: now, expiresAt: later(now, NOTICE_TTL) };
+    return {
+      id: newAccountMailId(cryptography),
+      accountId,
+      kind: 'webhook',
+      page: '',
+      about: description === undefined ? url : `${url} (${description})`,
+      createdAt: now,
+      expiresAt: later(now, NOTICE_TTL),
+    };
   }
-}
-
-/** The receiver's answer was not 2xx. */
-class Unsuccessful extends Error {
-  constructor(
-    message: string,
-    readonly responseStatus: number,
-  ) {
-    super(message);
-  }
-}
-
-class ReceiverGone extends RefusedForGood {
-  readonly responseStatus = GONE;
-}
-
-function responseOf(settled: Settled<number>): number | undefined {
-  if (settled.status === 'sent') return settled.answer;
-  const { reason } = settled;
-  return reason instanceof Unsuccessful || reason instanceof ReceiverGone ? reason.responseStatus : undefined;
 }

@@ -14,6 +14,7 @@ import {
   type OwnWebhook,
   requireEnabled,
   requireWebhook,
+  tooManyPings,
   type Webhook,
   type WebhookChangeInput,
   webhookChange,
@@ -121,10 +122,12 @@ type DeliveryPorts = Pick<WebhookPorts, 'webhooks' | 'webhookDeliveries'>;
 export class PingWebhook {
   constructor(private readonly ports: DeliveryPorts & Pick<WebhookPorts, 'clock'>) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  /** @throws DomainError `not_found`, `precondition_failed`, `webhook_disabled` or `too_many_pings` */
   async execute(command: WebhookCommand, transaction?: Transaction): Promise<WebhookDelivery> {
     const { id } = await findEnabled(this.ports, command, transaction);
-    return this.ports.webhookDeliveries.ping(id, this.ports.clock.now(), transaction);
+    const ping = await this.ports.webhookDeliveries.ping(id, this.ports.clock.now(), transaction);
+    if (ping === undefined) throw tooManyPings();
+    return ping;
   }
 }
 
@@ -170,10 +173,10 @@ export interface RecoverDeliveriesInput extends WebhookCommand {
 export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** Returns the number of deliveries. @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<number> {
+  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<void> {
     const { id } = await findEnabled(this.ports, command);
-    return this.ports.webhookDeliveries.recover(id, since);
+    await this.ports.webhookDeliveries.recover(id, since);
   }
 }
 

@@ -1,44 +1,77 @@
 import type { NewAccountMail } from '../accounts/account-mail.js';
-import type { Claim, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { ClaimedDelivery, DeliveryId, TurnEnd, WebhookDelivery } from './delivery.js';
+import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Turn, TurnEnd, WebhookDelivery } from './delivery.js';
 import type { WebhookId } from './webhook.js';
+
+export interface TurnRequest {
+  /** Most deliveries. */
+  readonly limit: number;
+  /** Milliseconds that the turn lasts, unless it is ended. */
+  readonly lease: number;
+  /** Only webhooks whose last turn took no more milliseconds. Default: all. */
+  readonly longestTurn?: number | undefined;
+}
 
 export interface DeliveryQuery extends PagePart<DeliveryId> {
   readonly webhookId: WebhookId;
 }
 
+/** The state of all webhooks, for the operator. Each number is at most `MOST_COUNTED`. */
+export interface WebhookBacklog {
+  /** Events that are still to be delivered to an enabled webhook, and deliveries that wait for another attempt. */
+  readonly waiting: number;
+  /** Enabled webhooks of which nothing could be delivered in their last turn. */
+  readonly failing: number;
+  /** Since when a turn is due that nobody takes, of a webhook that doesn't fail. */
+  readonly dueSince: Instant | undefined;
+}
+
+/** What a turn's end stores. */
+export interface EndedTurn {
+  readonly end: TurnEnd;
+  /** A mail to the owner. */
+  readonly notice?: NewAccountMail | undefined;
+}
+
 /**
- * Port: the deliveries of events to webhooks. The event feed queues them, in the transaction that publishes the events: one
- * for each enabled webhook that an event is for.
+ * Port: the deliveries of events to webhooks. Each enabled webhook follows the feed from a position of its own: a turn in
+ * which nothing is due takes its next events, a bounded number of them. So nothing is stored for a webhook that isn't
+ * about to be sent, and a receiver that is slow or dead holds one turn, however many events it has missed.
  *
- * A claim takes a turn of one receiver: the enabled webhook that has been waiting longest for one, with the longest due of
- * its deliveries. Until the turn ends, or its lease, nobody else gets a delivery of that webhook. So a receiver that is slow
- * or dead holds one turn, however many of its deliveries wait.
+ * Only the queue's own clock decides what is due. Each method is atomic, and durable once its promise resolves.
  */
-export interface WebhookQueue extends DeliveryQueue<DeliveryId, ClaimedDelivery> {
-  /** @param responseStatus the status of the response. */
-  markSent(id: DeliveryId, responseStatus?: number): Promise<void>;
-  postpone(claim: Claim<DeliveryId>, pause: number, responseStatus?: number): Promise<void>;
-  markFailed(claim: Claim<DeliveryId>, responseStatus?: number): Promise<void>;
+export interface WebhookQueue {
+  /** Makes the next turn due of each resting webhook that the feed has something for. Returns their number. */
+  wake(): Promise<number>;
   /**
-   * Ends the turn of that claim. The webhook is disabled if the end says so, and the mail is queued. Does nothing if a later
-   * turn exists, or the webhook was changed (`WebhookRepository.change`) meanwhile.
+   * Takes a turn of one receiver. Among those that have been due longest, one of an account with fewer open turns comes
+   * first, then one whose last turn was shorter. Undefined if no turn is due. Webhooks of an account that lacks a scope
+   * (`DELIVERY_SCOPES`) have none, and go on where they were once it has all.
    */
-  endTurn(claimed: ClaimedDelivery, end: TurnEnd, notice?: NewAccountMail): Promise<void>;
-  /** Queues a ping. */
-  ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery>;
-  /** At most `limit` deliveries of the webhook, newest first: those next to the given place. */
+  takeTurn(request: TurnRequest): Promise<Turn | undefined>;
+  /**
+   * Records an attempt. Does nothing if the owner has queued the delivery again meanwhile; a failed attempt also does nothing
+   * if another has sent it.
+   */
+  settle(delivery: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void>;
+  /**
+   * Ends a turn that took so many milliseconds as `decide` says. It gets the webhook as it is now, locked. Does nothing if
+   * the webhook is gone, or a later turn exists.
+   */
+  endTurn(turn: Turn, took: number, decide: (receiver: Receiver) => EndedTurn): Promise<void>;
+  /** Queues a ping, due at once. Undefined if `MOST_PINGS` wait. */
+  ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
+  /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given place. */
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
   /** Queues the delivery again, with all its attempts; it is due at once. Undefined if there is no such delivery. */
   retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
-  /**
-   * Queues what has failed or was never queued for the webhook, of the kept events that happened at that instant or later.
-   * Returns the number of deliveries.
-   */
-  recover(webhookId: WebhookId, since: Instant): Promise<number>;
-  /** Deletes the pings that were created at or before that instant. Other deliveries are deleted with their events. */
-  purge(createdUntil: Instant): Promise<number>;
+  /** Stores the wish to get again, from the next turn on, what has failed or was never sent since that instant. */
+  recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void>;
+  backlog(): Promise<WebhookBacklog>;
+  /** Deletes the pings that were created at or before that instant. Returns their number. */
+  purgePings(createdUntil: Instant): Promise<number>;
+  /** Deletes the deliveries of purged events, and those of webhooks that were deleted. Returns their number. */
+  purgeForgotten(): Promise<number>;
 }

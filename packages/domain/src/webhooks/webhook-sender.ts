@@ -12,6 +12,12 @@ export interface WebhookRequest {
   readonly secrets: readonly string[];
 }
 
+export interface WebhookResponse {
+  readonly status: number;
+  /** Milliseconds after which the receiver wants to be called again: its `Retry-After`. */
+  readonly retryAfter?: number | undefined;
+}
+
 /** Port: calls the receivers of webhooks. */
 export interface WebhookSender {
   /**
@@ -22,9 +28,9 @@ export interface WebhookSender {
   check(url: string): Promise<void>;
 
   /**
-   * Makes one attempt within `timeout` milliseconds. Resolves to the response's status, whatever it is.
+   * Makes one attempt within `timeout` milliseconds. Resolves to the response, whatever its status is.
    *
    * @throws Error with the reason if there is no response, or the address isn't allowed.
    */
-  send(request: WebhookRequest, timeout: number): Promise<number>;
+  send(request: WebhookRequest, timeout: number): Promise<WebhookResponse>;
 }

@@ -1,4 +1,5 @@
 import type { Account, AccountId } from '../accounts/account.js';
+import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
@@ -40,7 +41,11 @@ export interface StoredWebhook extends Webhook {
   readonly secrets: WebhookSecrets;
 }
 
+/** The scopes without which an account's webhooks are sent nothing. */
+export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', 'webhooks:write'];
 export const MOST_WEBHOOKS = 10;
+/** Pings of a webhook that may wait. */
+export const MOST_PINGS = 20;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
 /** How long the former secret signs after a rotation. */
@@ -166,6 +171,10 @@ export function requireEnabled(stored: Webhook | undefined, command: WebhookComm
 
 export function tooManyWebhooks(): DomainError {
   return new DomainError('too_many_webhooks', `the account has ${MOST_WEBHOOKS} webhooks, which is the most`);
+}
+
+export function tooManyPings(): DomainError {
+  return new DomainError('too_many_pings', `${MOST_PINGS} pings of the webhook wait to be sent, which is the most`);
 }
 
 export function webhookDisabled(): DomainError {

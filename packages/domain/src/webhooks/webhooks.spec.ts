@@ -7,7 +7,7 @@ import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { inMemoryPorts, unchanged } from '../testing/index.js';
 import { decisions } from '../testing/decisions.js';
-import { decideTurnEnd, PAUSES } from './delivery.js';
+import { decideTurnEnd, PAUSES, type Receiver, type TurnEnd } from './delivery.js';
 import type { WebhookAttempt } from './use-cases.js';
 import {
   decideCreation,
@@ -17,6 +17,7 @@ import {
   type StoredWebhook,
   type WebhookId,
 } from './webhook.js';
+import type { WebhookResponse } from './webhook-sender.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1));
 const URL = 'https://hooks.example.com/store';
@@ -31,9 +32,9 @@ async function openStore({ mailsAccounts = true } = {}) {
     for (let count = 0; count < times; count += 1) await application.pingWebhook.execute(own);
   };
   /** Takes one turn and returns its attempts. */
-  const deliver = async (isStopping?: () => boolean) => {
+  const deliver = async () => {
     const attempts: WebhookAttempt[] = [];
-    const turn = await application.deliverWebhooks.execute((each) => attempts.push(each), isStopping);
+    const turn = await application.deliverWebhooks.execute((each) => attempts.push(each));
     return { attempts, ...turn };
   };
   const { clock, webhookSender: receiver } = ports;
@@ -120,6 +121,9 @@ describe('a webhook', () => {
   });
 });
 
+/** The id of the first delivery, the second … */
+const numbered = (number: number) => `dlv_${number.toString(16).padStart(32, '0')}`;
+
 describe('delivering to webhooks', () => {
   it('sends an event’s type, time and data under its id, with the secrets of the time', async () => {
     const { addAnimal, publishEvents, listEvents, receiver, deliver, own, clock, ...store } = await openStore();
@@ -130,7 +134,7 @@ describe('delivering to webhooks', () => {
     clock.advance(DAY - 1);
     const [event] = (await listEvents.execute(own)).events;
     expect(await deliver()).toEqual({
-      attempts: [{ id: 'dlv_1', webhookId: own.id, type: 'pet.added', attempt: 1, outcome: 'sent' }],
+      attempts: [{ id: numbered(1), webhookId: own.id, type: 'pet.added', attempt: 1, outcome: 'sent' }],
       mayHaveMore: true,
     });
     expect(receiver.requests).toEqual([
@@ -143,21 +147,18 @@ describe('delivering to webhooks', () => {
     await store.ping();
     await deliver();
     const { id, body, secrets } = receiver.requests[1] ?? {};
-    expect([id, secrets]).toEqual(['dlv_2', [secret]]);
+    expect([id, secrets]).toEqual([numbered(2), [secret]]);
     expect(JSON.parse(body ?? '')).toMatchObject({ type: 'webhook.ping', data: { id: own.id } });
     expect(await deliver()).toEqual({ attempts: [], mayHaveMore: false });
   });
 
   it('sends the deliveries of a turn at the same time, at most 20', async () => {
-    const { ping, deliver, receiver } = await openStore();
-    await ping(21);
-    let sending = 0;
-    receiver.answer = () => {
-      sending += 1;
-      return 200;
-    };
-    expect((await deliver(() => sending > 0)).attempts).toHaveLength(20);
-    expect((await deliver(() => true)).attempts).toEqual([]);
+    const { ping, deliver, receiver, addAnimal, publishEvents } = await openStore();
+    await ping(20);
+    await addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    await publishEvents.execute();
+    receiver.answer = () => 200;
+    expect((await deliver()).attempts).toHaveLength(20);
     expect((await deliver()).attempts).toHaveLength(1);
   });
 
@@ -202,18 +203,18 @@ describe('delivering to webhooks', () => {
     async (isTold) => {
       const { ping, deliver, receiver, clock, getWebhook, own, ports } = await openStore({ mailsAccounts: isTold });
       receiver.answer = () => 500;
-      await ping();
-      await deliver();
-      clock.advance(5 * DAY - SECOND);
-      await ping();
-      expect((await deliver()).attempts).toHaveLength(2);
+      for (const pause of [0, DAY, DAY, DAY, DAY, DAY - SECOND]) {
+        clock.advance(pause);
+        await ping();
+        await deliver();
+      }
       expect((await getWebhook.execute(own)).status).toBe('enabled');
       clock.advance(MINUTE);
       await deliver();
       expect((await getWebhook.execute(own)).status).toBe('disabled');
       const mails = await ports.accountMails.claim({ limit: 10, lease: MINUTE });
-      expect(mails.map(({ kind, email }) => ({ kind, email }))).toEqual(
-        isTold ? [{ kind: 'webhook', email: 'dev@example.com' }] : [],
+      expect(mails.map(({ kind, email, about }) => ({ kind, email, about }))).toEqual(
+        isTold ? [{ kind: 'webhook', email: 'dev@example.com', about: URL }] : [],
       );
     },
   );
@@ -265,31 +266,81 @@ describe('the decisions on webhooks', () => {
     expect([later(at, -1), at].map((now) => signingSecrets(both, now))).toEqual([['new', 'old'], ['new']]);
   });
 
-  const turn = decisions(
-    { it, expect },
-    (state: Parameters<typeof decideTurnEnd>[0], responses: (number | undefined)[]) =>
-      decideTurnEnd(state, { responses }, NOW),
+  const url = URL;
+  const receiver = (failing: Partial<Receiver> = {}): Receiver => ({
+    id: webhook.id,
+    accountId: webhook.accountId,
+    url,
+    description: undefined,
+    status: 'enabled',
+    updatedAt: times.updatedAt,
+    failedTurns: 0,
+    failingSince: undefined,
+    attemptedAt: undefined,
+    ...failing,
+  });
+  const failingFor = (failedTurns: number, time: number): Partial<Receiver> => ({
+    failedTurns,
+    failingSince: later(at, -time),
+    attemptedAt: later(at, -HOUR),
+  });
+  const ended = (end: Partial<TurnEnd> = {}): TurnEnd => ({
+    status: 'enabled',
+    updatedAt: times.updatedAt,
+    failedTurns: 0,
+    failingSince: undefined,
+    pause: 0,
+    isFailing: false,
+    ...end,
+  });
+  const failed = (failedTurns: number, since: number, pause: number, end: Partial<TurnEnd> = {}) =>
+    ended({ failedTurns, failingSince: later(at, -since), pause, ...end });
+  const disabled = { status: 'disabled', updatedAt: at } as const;
+  const answers = (...statuses: number[]) => statuses.map((status) => ({ status }));
+  const asking = (status: number, retryAfter: number) => [{ status, retryAfter }];
+
+  const turn = decisions({ it, expect }, (state: Receiver, responses: readonly (WebhookResponse | undefined)[]) =>
+    decideTurnEnd(state, { url: URL, responses }, at),
   );
-  const failingFor = (failedTurns: number, time: number) => ({ failedTurns, failingSince: later(NOW, -time) });
-  const well = { failedTurns: 0, failingSince: undefined };
-  turn('a receiver that works', well)
-    .when('all attempts fail', [500, undefined])
-    .then('it is left for 5 seconds', { failedTurns: 1, failingSince: NOW, pause: 5 * SECOND });
-  turn('a receiver that has failed twice', failingFor(2, HOUR))
-    .when('it fails', [302])
-    .then('it is left for longer', { ...failingFor(3, HOUR), pause: 20 * SECOND });
-  turn('a receiver that has failed often', failingFor(9, 5 * DAY - 1))
-    .when('it fails', [500])
-    .then('it is left for a minute', { ...failingFor(10, 5 * DAY - 1), pause: MINUTE });
-  turn('a receiver that has failed for 5 days', failingFor(9, 5 * DAY))
-    .when('it fails', [500])
-    .then('it is disabled', { ...failingFor(10, 5 * DAY), pause: MINUTE, disabled: 'failing' });
-  turn('a receiver that has failed for 5 days', failingFor(9, 5 * DAY))
-    .when('one of its attempts succeeds', [500, 204])
-    .then('it is asked again at once', { ...well, pause: 0 });
-  turn('a receiver that works', well)
-    .when('it says that it is gone', [200, 410])
-    .then('it is disabled', { ...well, pause: 0, disabled: 'gone' });
+  turn('a receiver that works', receiver())
+    .when('all attempts fail', [...answers(500), undefined])
+    .then('it is left for 5 seconds', failed(1, 0, 5 * SECOND));
+  turn('a receiver that has failed twice', receiver(failingFor(2, HOUR)))
+    .when('it fails', answers(302))
+    .then('it is left for longer', failed(3, HOUR, 20 * SECOND));
+  turn('a receiver that has failed often', receiver(failingFor(9, 5 * DAY - 1)))
+    .when('it fails', answers(500))
+    .then('it is left for a minute', failed(10, 5 * DAY - 1, MINUTE));
+  turn('a receiver that has failed for 5 days', receiver(failingFor(9, 5 * DAY)))
+    .when('it fails', answers(500))
+    .then('it is disabled, and its owner told', failed(10, 5 * DAY, MINUTE, { ...disabled, isFailing: true }));
+  turn('a receiver that has failed for 5 days', receiver(failingFor(9, 5 * DAY)))
+    .when('one of its attempts succeeds', answers(500, 204))
+    .then('it is asked again at once', ended());
+  turn('a receiver that failed ten days ago, and wasn’t asked since', {
+    ...receiver(failingFor(1, 10 * DAY)),
+    attemptedAt: later(at, -2 * DAY - 1),
+  })
+    .when('it fails', answers(503))
+    .then('its failing begins anew', failed(2, 0, 10 * SECOND));
+  turn('a receiver that works', receiver())
+    .when('it says that it is gone', answers(200, 410))
+    .then('it is disabled', ended(disabled));
+  turn('a receiver that works', receiver())
+    .when('it asks to wait', asking(429, HOUR))
+    .then('it is left for as long', failed(1, 0, HOUR));
+  turn('a receiver that works', receiver())
+    .when('it asks to wait for days', [...answers(204), ...asking(503, 9 * DAY)])
+    .then('it is left for a day', ended({ pause: DAY }));
+  turn('a receiver that works', receiver())
+    .when('another failure says how long to wait', asking(500, HOUR))
+    .then('it is asked as usual', failed(1, 0, 5 * SECOND));
+  turn('a receiver with another URL since', receiver({ ...failingFor(3, 6 * DAY), url: 'https://new.example.com' }))
+    .when('the attempts at the old one fail', answers(410))
+    .then('the new one begins well', ended());
+  turn('a webhook that its owner has disabled since', receiver({ ...failingFor(3, 6 * DAY), status: 'disabled' }))
+    .when('the attempts fail', answers(500))
+    .then('it stays as it is', ended({ status: 'disabled' }));
 
   it('a failed attempt is followed by another after 5 s, 5 min, 30 min and 2, 5, 10, 14, 20, 24 hours, minus up to a tenth', () => {
     const pauses = { longest: PAUSES, drawn: 0.1 };

@@ -37,7 +37,7 @@ const QUEUE = {
   claim: claimFrom(
     'account_mails',
     `
-    account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
+    account_id AS "accountId", kind, page, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
     coalesce(address, email) AS email`,
   ),
 };
@@ -49,20 +49,21 @@ const usableMails = (kind: LinkKind) => `
   SELECT coalesce(mail_id, token_hash) FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
 
 const ADD = `
-  INSERT INTO account_mails (id, account_id, kind, page, address, status, due_at, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, 'queued', now(), $6, $7)`;
+  INSERT INTO account_mails (id, account_id, kind, page, address, about, status, due_at, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, 'queued', now(), $7, $8)`;
 
 const CLAIMED_MAIL = `
   SELECT expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
 
 /** Inserts a mail in the manager's transaction. */
 export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
-  const { id, accountId, kind, page, address, createdAt, expiresAt } = mail;
-  await manager.query(ADD, [id, accountId, kind, page, address, new Date(createdAt), new Date(expiresAt)]);
+  const { id, accountId, kind, page, address, about, createdAt, expiresAt } = mail;
+  await manager.query(ADD, [id, accountId, kind, page, address, about, new Date(createdAt), new Date(expiresAt)]);
 }
 
-interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'createdAt' | 'expiresAt'> {
+interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'about' | 'createdAt' | 'expiresAt'> {
   readonly accountId: string;
+  readonly about: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -121,10 +122,11 @@ export class PostgresAccountMailQueue
   }
 }
 
-function itemFrom({ accountId, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
+function itemFrom({ accountId, about, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
   return {
     ...row,
     accountId: BigInt(accountId) as AccountId,
+    about: about ?? undefined,
     createdAt: instant(createdAt.getTime()),
     expiresAt: instant(expiresAt.getTime()),
   };

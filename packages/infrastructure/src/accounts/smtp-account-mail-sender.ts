@@ -6,7 +6,7 @@ const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 's
 /** The text of a mail. The link comes between `before` and `after`. */
 interface Words {
   readonly subject: string;
-  readonly before: (until: string) => readonly string[];
+  readonly before: (until: string, about: string) => readonly string[];
   readonly after: (contact: string) => string;
 }
 
@@ -47,9 +47,10 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
   },
   webhook: {
     subject: 'A webhook of your Animal Adoption Store account was disabled',
-    before: () => [
+    before: (_until, about) => [
       'A webhook of your account at the Animal Adoption Store was disabled, because every delivery to it has failed for 5 ' +
-        'days. It is sent nothing more.',
+        'days. It is sent nothing more. It is the webhook to this URL:',
+      about,
       'Once its receiver works again, enable the webhook. Then recover it, by the API, to get what it has missed.',
     ],
     after: (contact) => `If you need help, contact ${contact}.`,
@@ -65,11 +66,11 @@ export class SmtpAccountMailSender implements AccountMailSender {
     this.transport = openSmtpTransport({ url: smtpUrl, connections: 2 }, { from });
   }
 
-  async send({ kind, email, page, token, expiresAt }: AccountMail, timeout: number): Promise<void> {
+  async send({ kind, email, page, about = '', token, expiresAt }: AccountMail, timeout: number): Promise<void> {
     const { subject, before, after } = WORDS[kind];
     // Browsers don't send what is after the #, so no server logs the token.
     const link = token === undefined ? [] : [`${page}#${token}`];
-    const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`), ...link, after(this.contact), ''];
+    const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`, about), ...link, after(this.contact), ''];
     // Aborting closes the connection that sends the mail.
     const signal = AbortSignal.timeout(timeout);
     const mail = {

@@ -17,13 +17,7 @@ interface QueueTable {
   readonly table: string;
   /** SQL that claims at most $2 items for $1 milliseconds (`claimFrom`). */
   readonly claim: string;
-  /** SQL that tells whether $2 is the number of the row's latest claim. */
-  readonly isLatest?: string;
-  /** SQL that selects `created_at` of the rows that wait, from a table with `due_at`. */
-  readonly waiting?: string;
 }
-
-export type ClaimRequest = Parameters<DeliveryQueue<string, Claimed>['claim']>[0];
 
 /**
  * A queue in a table: each queued row is a job. Subclasses insert the rows and read their columns. Only PostgreSQL's
@@ -38,16 +32,16 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     protected readonly queue: QueueTable,
   ) {}
 
-  async claim({ limit, lease }: ClaimRequest): Promise<readonly Item[]> {
+  async claim({ limit, lease }: { readonly limit: number; readonly lease: number }): Promise<readonly Item[]> {
     const rows = await writeToDatabase(this.dataSource, (manager) =>
       manager.query<Row[]>(this.queue.claim, [lease, limit]),
     );
-    return this.itemsFrom(rows, { limit, lease });
+    return this.itemsFrom(rows);
   }
 
   async markSent(id: Id): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET status = 'sent' WHERE id = $1`;
-    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [this.keyOf(id)]));
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id]));
   }
 
   async postpone(claim: Claim<Id>, pause: number): Promise<void> {
@@ -63,11 +57,11 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   }
 
   async backlog(): Promise<Backlog> {
-    const { table, waiting = `SELECT created_at FROM ${table} WHERE status = 'queued'` } = this.queue;
+    const { table } = this.queue;
     // ORDER BY makes PostgreSQL use an index, so that it reads only the counted rows.
     const text = `
       SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM (
-        ${waiting} ORDER BY due_at LIMIT ${MOST_COUNTED}
+        SELECT created_at FROM ${table} WHERE status = 'queued' ORDER BY due_at LIMIT ${MOST_COUNTED}
       ) AS longest_due`;
     const [row] = await readFromDatabase(this.dataSource, () =>
       this.dataSource.query<[{ queued: number; oldest: Date | null }]>(text),
@@ -75,18 +69,13 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
-  protected abstract itemsFrom(rows: readonly Row[], claim: ClaimRequest): readonly Item[] | Promise<readonly Item[]>;
-
-  /** The value of the column `id`. */
-  protected keyOf(id: Id): unknown {
-    return id;
-  }
+  protected abstract itemsFrom(rows: readonly Row[]): readonly Item[];
 
   /** Changes the claimed row, unless a later claim exists. */
   protected async end({ id, number }: Claim<Id>, change: string, values: readonly unknown[] = []): Promise<void> {
-    const { table, isLatest = 'claims = $2' } = this.queue;
-    const text = `UPDATE ${table} SET ${change} WHERE id = $1 AND ${isLatest} AND status = 'queued'`;
-    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [this.keyOf(id), number, ...values]));
+    const { table } = this.queue;
+    const text = `UPDATE ${table} SET ${change} WHERE id = $1 AND claims = $2 AND status = 'queued'`;
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id, number, ...values]));
   }
 }
 

@@ -9,43 +9,40 @@ import {
   instant,
   isForAll,
 } from '@adoption-store/domain';
-import type { DataSource, EntityManager } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
+import { inPortions } from '../database/portions.js';
 import { readPrepared } from '../database/prepared.js';
-import { inTransaction } from '../database/transactions.js';
-import { boundedByWebhooks, QUEUE_DELIVERIES, UNTRIED } from '../webhooks/fan-out.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from './outbox.js';
-
-interface FeedRow {
-  readonly last: string;
-  readonly purged: string;
-}
 
 /**
  * Positions are given one transaction after another, because the row is locked, so they become visible in ascending order.
  * They are numbers of this table alone: transaction ids begin again after a restore into a new cluster, and a reader that
  * waited for the oldest running transaction would wait for any transaction of the whole cluster.
  */
-const LOCK_FEED = 'SELECT last_position AS last, purged_position AS purged FROM event_feed FOR UPDATE';
+const LOCK_FEED = 'SELECT last_position AS last FROM event_feed FOR UPDATE';
 
 // This statement begins with the row locked, so nobody else takes the same events. They are taken by ctid, because
 // PostgreSQL might otherwise scan the whole table.
 const PUBLISH = `
   WITH taken AS (
-    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM event_outbox ORDER BY place LIMIT ${boundedByWebhooks('$2::bigint')}
-    ))
+    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(SELECT ctid FROM event_outbox ORDER BY place LIMIT $2))
     RETURNING *
   ), published AS (
     INSERT INTO events (position, id, account_id, type, created_at, data)
     SELECT $1 + row_number() OVER (ORDER BY place), id, account_id, type, created_at, data FROM taken
-    RETURNING position, account_id, type
-  ), ${QUEUE_DELIVERIES}, counted AS (
+    RETURNING position
+  ), counted AS (
     SELECT count(*) AS count FROM published
   )
   UPDATE event_feed SET last_position = last_position + count FROM counted
   RETURNING count::integer`;
+
+/** Milliseconds after which a caller looks again whether the feed's row is free. */
+const LOOK_AGAIN = 10;
 
 /**
  * Takes the first positions of each type from one index, then reads only the events of the page. As in the lists of animals,
@@ -74,34 +71,32 @@ type ListRow = readonly [
 ];
 
 const OLDEST = `
-  SELECT ${milliseconds('min(created_at)')} AS oldest
-  FROM ((SELECT created_at FROM event_outbox ORDER BY place LIMIT 1) UNION ALL ${UNTRIED}) AS waiting`;
+  SELECT ${milliseconds('min(created_at)')} AS oldest FROM (SELECT created_at FROM event_outbox ORDER BY place LIMIT 1) AS first`;
 
-/** Events that are deleted in one transaction at most, each with its deliveries. */
-const PORTION = 1_000;
-
-// As in the list, what was purged isn't read again.
-const PURGE = `
-  WITH oldest AS MATERIALIZED (
+/** The last event of the portion behind a position that happened by then, as did all before it in the portion. */
+const OVER = `
+  SELECT max(position) AS last FROM (
     SELECT position, bool_and(created_at <= $2) OVER (ORDER BY position) AS is_over
-    FROM (SELECT position, created_at FROM events WHERE position > $1 ORDER BY position
-      LIMIT ${boundedByWebhooks('$3::bigint')}) AS portion
-  ), deleted AS (
-    DELETE FROM events WHERE position = ANY(ARRAY(SELECT position FROM oldest WHERE is_over))
-    RETURNING position
-  ), forgotten AS (
-    DELETE FROM webhook_deliveries WHERE position = ANY(ARRAY(SELECT position FROM oldest WHERE is_over))
-  ), counted AS (
-    SELECT count(*) AS count, max(position) AS last FROM deleted
-  )
-  UPDATE event_feed SET purged_position = coalesce(last, purged_position) FROM counted
-  RETURNING count::integer`;
+    FROM (SELECT position, created_at FROM events WHERE position > $1 ORDER BY position LIMIT $3) AS portion
+  ) AS oldest
+  WHERE is_over`;
+
+// Readers learn first that the events are gone. What a killed process has left is deleted by the next one.
+const MOVE_START = 'UPDATE event_feed SET purged_position = $1 WHERE purged_position < $1';
+const DELETE_EVENTS = 'DELETE FROM events WHERE position > $1 AND position <= $2';
 
 export class PostgresEventFeed implements EventFeed {
   constructor(private readonly dataSource: DataSource) {}
 
-  async publish(limit: number): Promise<number> {
-    return this.change(`${LOCK_FEED} SKIP LOCKED`, PUBLISH, ({ last }) => [last, limit]);
+  async publish(limit: number, longestWait?: number): Promise<number> {
+    if (longestWait === undefined) return (await this.publishOnce(LOCK_FEED, limit)) ?? 0;
+    const until = performance.now() + longestWait;
+    for (;;) {
+      const published = await this.publishOnce(`${LOCK_FEED} SKIP LOCKED`, limit);
+      if (published !== undefined) return published;
+      if (performance.now() >= until) return 0;
+      await delay(LOOK_AGAIN);
+    }
   }
 
   async list({ accountId, types, after, limit }: EventQuery): Promise<EventPage> {
@@ -119,7 +114,7 @@ export class PostgresEventFeed implements EventFeed {
     return { events, end, purged, hasUnpublished };
   }
 
-  async oldestUndelivered(): Promise<Instant | undefined> {
+  async oldestUnpublished(): Promise<Instant | undefined> {
     const [{ oldest }] = await readFromDatabase(this.dataSource, () =>
       this.dataSource.query<[{ readonly oldest: string | null }]>(OLDEST),
     );
@@ -127,22 +122,29 @@ export class PostgresEventFeed implements EventFeed {
   }
 
   async purge(until: Instant): Promise<number> {
-    let deleted = 0;
-    for (;;) {
-      const portion = await this.change(LOCK_FEED, PURGE, ({ purged }) => [purged, new Date(until), PORTION]);
-      deleted += portion;
-      if (portion === 0) return deleted;
-    }
+    let start = '0';
+    return inPortions(async (most) => {
+      const [{ last }] = await this.write<[{ last: string | null }]>(OVER, [start, new Date(until), most]);
+      if (last === null) return 0;
+      await this.write(MOVE_START, [last]);
+      const [, deleted] = await this.write<[unknown, number]>(DELETE_EVENTS, [start, last]);
+      start = last;
+      return deleted;
+    });
   }
 
-  /** Runs a statement that returns a count, with the row of the feed locked. Returns 0 if it isn't locked. */
-  private async change(lock: string, text: string, valuesOf: (feed: FeedRow) => unknown[]): Promise<number> {
-    return inTransaction(this.dataSource, async (manager: EntityManager) => {
-      const [feed] = await manager.query<FeedRow[]>(lock);
-      if (feed === undefined) return 0;
+  /** Undefined if the feed isn't locked, because others publish. */
+  private async publishOnce(lock: string, limit: number): Promise<number | undefined> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const [feed] = await manager.query<{ readonly last: string }[]>(lock);
+      if (feed === undefined) return undefined;
       // TypeORM returns the rows of an UPDATE with their number.
-      const [[changed]] = await manager.query<[[{ readonly count: number }]]>(text, valuesOf(feed));
-      return changed.count;
+      const [[published]] = await manager.query<[[{ readonly count: number }]]>(PUBLISH, [feed.last, limit]);
+      return published.count;
     });
+  }
+
+  private async write<Rows>(text: string, values: unknown[]): Promise<Rows> {
+    return writeToDatabase(this.dataSource, (manager) => manager.query<Rows>(text, values));
   }
 }

@@ -1,4 +1,4 @@
-import { SECOND, type WebhookRequest, type WebhookSender } from '@adoption-store/domain';
+import { SECOND, type WebhookRequest, type WebhookResponse, type WebhookSender } from '@adoption-store/domain';
 import { Webhook } from 'standardwebhooks';
 import { type ResolveName, resolveName, type WebhookPolicy, WebhookTargets } from './webhook-targets.js';
 
@@ -26,7 +26,7 @@ export class HttpWebhookSender implements WebhookSender {
     await this.targets.find(url, AbortSignal.timeout(CHECK_TIMEOUT));
   }
 
-  async send(request: WebhookRequest, timeout: number): Promise<number> {
+  async send(request: WebhookRequest, timeout: number): Promise<WebhookResponse> {
     const signal = AbortSignal.timeout(timeout);
     try {
       return await this.attempt(request, signal);
@@ -35,7 +35,10 @@ export class HttpWebhookSender implements WebhookSender {
     }
   }
 
-  private async attempt({ url: text, id, at, body, secrets }: WebhookRequest, signal: AbortSignal): Promise<number> {
+  private async attempt(
+    { url: text, id, at, body, secrets }: WebhookRequest,
+    signal: AbortSignal,
+  ): Promise<WebhookResponse> {
     const { url, addresses } = await this.targets.find(text, signal);
     // Loaded on demand: only the worker sends, and loading takes a tenth of a second.
     const { Client } = await import('undici');
@@ -65,7 +68,7 @@ export class HttpWebhookSender implements WebhookSender {
       const path = url.pathname + url.search;
       const response = await client.request({ method: 'POST', path, headers, body, signal });
       await response.body.dump({ limit: MOST_BODY, signal });
-      return response.statusCode;
+      return { status: response.statusCode };
     } finally {
       await client.destroy();
     }

@@ -1,235 +1,374 @@
 import {
-  type AccountId,
-  type Claim,
-  type ClaimedDelivery,
-  deliveryId,
   type DeliveryId,
-  deliveryNumber,
+  type DeliveryOutcome,
   type DeliveryQuery,
+  type DeliveryStatus,
+  DELIVERY_SCOPES,
+  type DueDelivery,
+  type EndedTurn,
+  EVENT_TYPES,
+  type EventId,
+  type EventType,
   type Instant,
   instant,
   INT64_MAX,
-  later,
-  type NewAccountMail,
+  MINUTE,
+  MOST_COUNTED,
+  MOST_PINGS,
   PING,
   pingData,
   type Receiver,
+  SECOND,
   type Transaction,
-  type TurnEnd,
+  type Turn,
+  type TurnRequest,
+  type WebhookBacklog,
   type WebhookDelivery,
   type WebhookId,
   type WebhookQueue,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import { insertMail } from '../accounts/postgres-account-mail-queue.js';
 import { Batch } from '../database/batch.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { readFromDatabase } from '../database/on-database.js';
+import { inPortions } from '../database/portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
-import { type ClaimRequest, milliseconds, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
-import type { LazyCipher } from './secret-cipher.js';
+import { EVERYBODY } from '../events/outbox.js';
+import type { DeliveryIds } from './delivery-ids.js';
+import type { Lazy } from '../kernel/lazy.js';
+import type { SecretCipher } from './secret-cipher.js';
 import { secretsFrom } from './webhook.schema.js';
-import {
-  CLAIM,
-  type ClaimedRow,
-  END_TURN,
-  LIST,
-  LOCK_FEED,
-  LOCK_TURN,
-  LONGEST_CHANGE,
-  MARK_SENT,
-  PING_NOW,
-  PORTION,
-  RECOVER,
-  RETRY,
-  type ShownRow,
-  WAITING,
-} from './webhook-queue-statements.js';
+import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
 
-const QUEUE = {
-  table: 'webhook_deliveries',
-  claim: CLAIM,
-  isLatest: '$2 = (SELECT turns FROM webhooks WHERE id = webhook_id)',
-  waiting: WAITING,
+/** Turns without a delivery that one call may end. Each rests its webhook, so there are rarely many. */
+const MOST_EMPTY_TURNS = 1_000;
+/** Milliseconds after which a webhook is looked at again that has too much queued. */
+const FULL_PAUSE = 10 * SECOND;
+/** The same for one whose secret can't be decrypted. */
+const UNREADABLE_PAUSE = MINUTE;
+
+/** The next turn is due when the pause after the last one is over. Rows that are locked are left to the next time. */
+const WAKE = `
+  WITH resting AS (
+    SELECT id FROM webhooks, event_feed
+    WHERE status = 'enabled' AND turn_at > greatest(busy_until, paused_until, now()) AND position < last_position
+      AND EXISTS (
+        SELECT FROM events
+        WHERE events.account_id IN (${EVERYBODY}, webhooks.account_id) AND type = ANY(coalesce(types, $1::text[]))
+          AND events.position > webhooks.position
+      )
+    FOR NO KEY UPDATE OF webhooks SKIP LOCKED
+  )
+  UPDATE webhooks SET turn_at = greatest(busy_until, paused_until, now()) FROM resting WHERE webhooks.id = resting.id`;
+
+/** In the order of the ids, so that two batches don't wait for each other. */
+const SETTLE = `
+  WITH settled AS (
+    SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::smallint[], $5::double precision[])
+      AS settled (number, requeued, status, response_status, pause)
+  ), locked AS (
+    SELECT id FROM webhook_deliveries WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
+  )
+  UPDATE webhook_deliveries AS delivery SET
+    status = settled.status, response_status = settled.response_status,
+    failures = failures + CASE WHEN settled.status = 'sent' THEN 0 ELSE 1 END,
+    due_at = coalesce(now() + settled.pause * interval '1 millisecond', due_at)
+  FROM settled JOIN locked ON locked.id = number
+  WHERE delivery.id = number AND delivery.requeued = settled.requeued
+    AND (delivery.status = 'queued' OR settled.status = 'sent')`;
+
+/** The columns of a delivery as it is shown. */
+const SHOWN = `
+  shown.id AS number, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, shown.status, failures,
+  response_status AS "responseStatus", shown.created_at AS "createdAt", due_at AS "dueAt",
+  (SELECT status = 'enabled' FROM webhooks WHERE id = webhook_id) AS "isEnabled"`;
+
+interface ShownRow {
+  readonly number: string;
+  readonly eventId: EventId | null;
+  readonly type: EventType | null;
+  readonly status: DeliveryStatus;
+  readonly failures: number;
+  readonly responseStatus: number | null;
+  readonly createdAt: Date;
+  readonly dueAt: Date;
+  readonly isEnabled: boolean | null;
+}
+
+/** A page is a range of the index by webhook. The second condition keeps PostgreSQL from reading all events for it. */
+const list = (direction: 'ASC' | 'DESC') => {
+  const [beyond, end] = direction === 'ASC' ? ['>', '<='] : ['<', '>='];
+  return `
+  WITH shown AS (
+    SELECT * FROM webhook_deliveries
+    WHERE (webhook_id, id) ${beyond} ($1, $2) AND webhook_id ${end} $1
+      AND (position IS NULL OR position > (SELECT purged_position FROM event_feed))
+    ORDER BY webhook_id ${direction}, id ${direction} LIMIT $3
+  )
+  SELECT ${SHOWN} FROM shown LEFT JOIN events
+    ON events.position = shown.position AND events.position = ANY(ARRAY(SELECT position FROM shown))
+  ORDER BY shown.id ${direction}`;
 };
+const LIST_NEWEST = list('DESC');
+const LIST_OLDEST = list('ASC');
 
-interface Sent {
-  readonly id: DeliveryId;
+/** The owner wants it now: the pause after the last turn ends. An open turn is waited for. */
+const WAKE_ONE = `
+  UPDATE webhooks SET paused_until = '-infinity', turn_at = greatest(busy_until, now()) WHERE id = $1`;
+
+const PING_NOW = `
+  WITH shown AS (
+    INSERT INTO webhook_deliveries (webhook_id, created_at)
+    SELECT $1, $2 WHERE (
+      SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND position IS NULL AND status = 'queued'
+    ) < ${MOST_PINGS}
+    RETURNING *
+  )
+  SELECT ${SHOWN} FROM shown LEFT JOIN events ON false`;
+
+const RETRY = `
+  WITH shown AS (
+    UPDATE webhook_deliveries SET status = 'queued', failures = 0, requeued = requeued + 1, due_at = now()
+    WHERE webhook_id = $1 AND id = $2 AND (position IS NULL OR position > (SELECT purged_position FROM event_feed))
+    RETURNING *
+  )
+  SELECT ${SHOWN} FROM shown LEFT JOIN events ON events.position = shown.position`;
+
+const RECOVER = `
+  UPDATE webhooks SET
+    recovering_since = $2, recovery_position = NULL, recovery_end = event_feed_end(),
+    paused_until = '-infinity', turn_at = greatest(busy_until, now())
+  WHERE id = $1`;
+
+const BACKLOG = `
+  WITH served AS (
+    SELECT webhooks.* FROM webhooks JOIN accounts ON accounts.id = account_id
+    WHERE status = 'enabled' AND (scopes IS NULL OR scopes @> $1::text[])
+  )
+  SELECT
+    (SELECT count(*)::integer FROM (
+      SELECT FROM served, LATERAL (
+        (SELECT 1 FROM webhook_deliveries WHERE webhook_id = served.id AND status = 'queued' LIMIT ${MOST_COUNTED})
+        UNION ALL
+        (SELECT 1 FROM events
+        WHERE account_id IN (${EVERYBODY}, served.account_id) AND type = ANY(coalesce(types, $2::text[]))
+          AND position > served.position LIMIT ${MOST_COUNTED})
+      ) AS waiting LIMIT ${MOST_COUNTED}
+    ) AS counted) AS waiting,
+    (SELECT count(*)::integer FROM (
+      SELECT FROM webhooks WHERE status = 'enabled' AND failed_turns > 0 LIMIT ${MOST_COUNTED}
+    ) AS counted) AS failing,
+    (SELECT min(turn_at) FROM served WHERE failed_turns = 0 AND turn_at <= now() AND busy_until <= now()) AS "dueSince"`;
+
+const PURGE_FORGOTTEN = `
+  DELETE FROM webhook_deliveries WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM webhook_deliveries
+    WHERE position >= $1 AND position <= (SELECT purged_position FROM event_feed) ORDER BY position LIMIT $2
+  )) RETURNING position`;
+
+const PURGE_DELETED = `
+  DELETE FROM webhook_deliveries WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY webhook_id, id LIMIT $2
+  ))`;
+
+interface Settled {
+  readonly delivery: DueDelivery;
+  readonly outcome: DeliveryOutcome;
   readonly responseStatus: number | undefined;
 }
 
-export class PostgresWebhookQueue
-  extends PostgresDeliveryQueue<DeliveryId, ClaimedDelivery, ClaimedRow>
-  implements WebhookQueue
-{
+export class PostgresWebhookQueue implements WebhookQueue {
+  private readonly turns: WebhookTurns;
   /** Of all turns of this process. */
-  private readonly sent = new Batch<Sent, void>(
-    async (one) => this.storeSent([one]),
+  private readonly settled = new Batch<Settled, void>(
+    async (one) => this.storeSettled([one]),
     async (all) => {
-      await this.storeSent(all);
+      await this.storeSettled(all);
       return [];
     },
   );
 
   constructor(
-    dataSource: DataSource,
-    private readonly cipher: LazyCipher,
+    private readonly dataSource: DataSource,
+    private readonly cipher: Lazy<SecretCipher>,
+    private readonly ids: Lazy<DeliveryIds>,
   ) {
-    super(dataSource, QUEUE);
+    this.turns = new WebhookTurns(dataSource);
   }
 
-  override async markSent(id: DeliveryId, responseStatus?: number): Promise<void> {
-    await this.sent.add({ id, responseStatus });
+  async wake(): Promise<number> {
+    const [, woken] = await this.write<[unknown, number]>(WAKE, [EVENT_TYPES]);
+    return woken;
   }
 
-  override async postpone(claim: Claim<DeliveryId>, pause: number, responseStatus?: number): Promise<void> {
-    const change = `due_at = now() + ${milliseconds('$3')}, failures = failures + 1, response_status = $4`;
-    await this.end(claim, change, [pause, responseStatus]);
+  async takeTurn(request: TurnRequest): Promise<Turn | undefined> {
+    for (let empty = 0; empty < MOST_EMPTY_TURNS; empty += 1) {
+      const row = await this.turns.claim(request);
+      if (row === undefined) return undefined;
+      const secrets = secretsFrom(row, await this.cipher.get());
+      if (secrets === undefined) {
+        await this.pass(row, UNREADABLE_PAUSE);
+        continue;
+      }
+      const { rows, isFull } = await this.turns.take(row, request.limit);
+      if (rows.length > 0) {
+        const ids = await this.ids.get();
+        const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
+        return { number: row.number, receiver: receiverFrom(row), secrets, deliveries };
+      }
+      await this.pass(row, isFull ? FULL_PAUSE : 0);
+    }
+    return undefined;
   }
 
-  override async release({ id, number }: Claim<DeliveryId>): Promise<void> {
-    const text = `
-      UPDATE webhooks SET busy_until = now(), turn_at = now()
-      WHERE turns = $2 AND id = (SELECT webhook_id FROM webhook_deliveries WHERE id = $1)`;
-    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [this.keyOf(id), number]));
+  async settle(delivery: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void> {
+    await this.settled.add({ delivery, outcome, responseStatus });
   }
 
-  override async markFailed(claim: Claim<DeliveryId>, responseStatus?: number): Promise<void> {
-    await this.end(claim, `status = 'failed', failures = failures + 1, response_status = $3`, [responseStatus]);
+  async endTurn(
+    { receiver: { id }, number }: Turn,
+    took: number,
+    decide: (receiver: Receiver) => EndedTurn,
+  ): Promise<void> {
+    await this.turns.end({ id, number }, (receiver) => {
+      const { end, notice } = decide(receiver);
+      return { end: { ...end, took }, notice };
+    });
   }
 
-  async endTurn({ receiver, number }: ClaimedDelivery, end: TurnEnd, notice?: NewAccountMail): Promise<void> {
-    await this.finish(receiver.id, number, end, notice);
-  }
-
-  async ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery> {
-    const [ping] = await this.show(PING_NOW, [webhookId, new Date(createdAt)], transaction);
-    if (ping === undefined) throw new Error('the ping was not stored');
-    return ping;
+  async ping(
+    webhookId: WebhookId,
+    createdAt: Instant,
+    transaction?: Transaction,
+  ): Promise<WebhookDelivery | undefined> {
+    return this.showWoken(PING_NOW, webhookId, new Date(createdAt), transaction);
   }
 
   async list({ webhookId, after, before, limit }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    if (before !== undefined)
-      return (await this.show(LIST('ASC'), [webhookId, this.keyOf(before), limit])).toReversed();
-    return this.show(LIST('DESC'), [webhookId, after === undefined ? INT64_MAX : this.keyOf(after), limit]);
+    const place = before ?? after;
+    const number = place === undefined ? INT64_MAX : ((await this.ids.get()).numberOf(place) ?? 0n);
+    const rows = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<ShownRow[]>(before === undefined ? LIST_NEWEST : LIST_OLDEST, [webhookId, number, limit]),
+    );
+    const shown = await this.shown(rows);
+    return before === undefined ? shown : shown.toReversed();
   }
 
   async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
-    return (await this.show(RETRY, [webhookId, this.keyOf(id)], transaction))[0];
+    const number = (await this.ids.get()).numberOf(id);
+    return number === undefined ? undefined : this.showWoken(RETRY, webhookId, number, transaction);
   }
 
-  /** The latest events first, so that it reads little more than what happened since. */
-  async recover(webhookId: WebhookId, since: Instant): Promise<number> {
-    let recovered = 0;
-    let end = INT64_MAX;
-    for (;;) {
-      const portion = await this.recoverPortion(webhookId, since, end);
-      recovered += portion.count;
-      const { latest } = portion;
-      if (portion.isLast || (latest !== null && latest.getTime() < later(since, -LONGEST_CHANGE))) return recovered;
-      end = portion.from;
-    }
+  async recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void> {
+    await this.write(RECOVER, [webhookId, new Date(since)], transaction);
   }
 
-  async purge(createdUntil: Instant): Promise<number> {
+  async backlog(): Promise<WebhookBacklog> {
+    const [{ dueSince, ...counts }] = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<[{ waiting: number; failing: number; dueSince: Date | null }]>(BACKLOG, [
+        DELIVERY_SCOPES,
+        EVENT_TYPES,
+      ]),
+    );
+    return { ...counts, dueSince: dueSince === null ? undefined : instant(dueSince.getTime()) };
+  }
+
+  async purgePings(createdUntil: Instant): Promise<number> {
     const pings = { table: 'webhook_deliveries', time: 'created_at', where: 'position IS NULL' };
     return deletePortions(this.dataSource, pings, createdUntil);
   }
 
-  protected async itemsFrom(rows: readonly ClaimedRow[], claim: ClaimRequest): Promise<readonly ClaimedDelivery[]> {
-    const [first] = rows;
-    if (first === undefined) return [];
-    const { webhookId: id, turns: number, accountId, url, failedTurns } = first;
-    const failingSince = first.failingSince === null ? undefined : instant(first.failingSince.getTime());
-    const previousUntil = first.previousUntil === null ? null : instant(first.previousUntil.getTime());
-    if (first.id === null) {
-      // Nothing is due any more. The webhook gets no turn before something is, so this ends.
-      await this.finish(id, number, { failedTurns, failingSince, pause: 0 });
-      return this.claim(claim);
+  async purgeForgotten(): Promise<number> {
+    // Each portion begins where the one before ended, at a position that may have more rows.
+    let start = '0';
+    const ofEvents = await inPortions(async (most) => {
+      const [rows] = await this.write<[{ position: string }[]]>(PURGE_FORGOTTEN, [start, most]);
+      start = rows.reduce((latest, { position }) => (BigInt(position) > BigInt(latest) ? position : latest), start);
+      return rows.length;
+    });
+    return ofEvents + (await this.purgeDeleted());
+  }
+
+  private async purgeDeleted(): Promise<number> {
+    let deleted = 0;
+    for (;;) {
+      const [webhook] = await this.write<{ id: string }[]>('SELECT id FROM deleted_webhooks LIMIT 1');
+      if (webhook === undefined) return deleted;
+      deleted += await inPortions(async (most) => {
+        const [, count] = await this.write<[unknown, number]>(PURGE_DELETED, [webhook.id, most]);
+        return count;
+      });
+      await this.write('DELETE FROM deleted_webhooks WHERE id = $1', [webhook.id]);
     }
-    const cipher = await this.cipher.get();
-    const receiver = {
-      ...{ id, accountId: BigInt(accountId) as AccountId, url, failedTurns, failingSince },
-      secrets: secretsFrom({ ...first, id, previousUntil }, cipher),
-    };
-    return rows.flatMap((row) => (row.id === null ? [] : [deliveryFrom({ ...row, id: row.id }, receiver)]));
   }
 
-  protected override keyOf(id: DeliveryId): bigint {
-    return deliveryNumber(id) ?? 0n;
+  /** Ends a turn without an attempt. The next one is after `pause` milliseconds at the earliest. */
+  private async pass(row: TurnRow, pause: number): Promise<void> {
+    await this.turns.end(row, (receiver) => ({ end: { ...receiver, pause } }));
   }
 
-  private async finish(
+  /** Queues by that statement, and makes the webhook's next turn due. The webhook is locked first, as the ends of turns do. */
+  private async showWoken(
+    text: string,
     webhookId: WebhookId,
-    turn: number,
-    { failedTurns, failingSince, pause, disabled }: TurnEnd,
-    notice?: NewAccountMail,
-  ): Promise<void> {
-    const since = failingSince === undefined ? null : new Date(failingSince);
-    await inTransaction(this.dataSource, async (manager) => {
-      const isLatest = (await manager.query<unknown[]>(LOCK_TURN, [webhookId, turn])).length > 0;
-      if (!isLatest) return;
-      await manager.query(END_TURN, [webhookId, pause, failedTurns, since, disabled !== undefined]);
-      if (notice !== undefined) await insertMail(manager, notice);
-    });
+    value: unknown,
+    transaction?: Transaction,
+  ): Promise<WebhookDelivery | undefined> {
+    const rows = await inTransaction(
+      this.dataSource,
+      async (manager) => {
+        await manager.query(WAKE_ONE, [webhookId]);
+        return manager.query<ShownRow[]>(text, [webhookId, value]);
+      },
+      { within: transaction },
+    );
+    return (await this.shown(rows))[0];
   }
 
-  private async recoverPortion(webhookId: WebhookId, since: Instant, before: bigint) {
-    return inTransaction(this.dataSource, async (manager) => {
-      const [feed] = await manager.query<[{ purged: string; end: string }]>(LOCK_FEED, [before]);
-      const purged = BigInt(feed.purged);
-      const end = BigInt(feed.end);
-      const from = end - PORTION > purged ? end - PORTION : purged;
-      const [found] = await manager.query<[{ count: number; latest: Date | null }]>(RECOVER, [
-        ...[webhookId, new Date(since), from, end],
-      ]);
-      return { ...found, from, isLast: from === purged };
-    });
+  private async shown(rows: readonly ShownRow[]): Promise<readonly WebhookDelivery[]> {
+    const ids = await this.ids.get();
+    return rows.map((row) => shownFrom(row, ids));
   }
 
-  private async show(text: string, values: unknown[], transaction?: Transaction): Promise<readonly WebhookDelivery[]> {
-    const query = (manager: EntityManager) => manager.query<ShownRow[]>(text, values);
-    const rows = await writeToDatabase(this.dataSource, query, transaction);
-    return rows.map(shownFrom);
+  private async storeSettled(all: readonly Settled[]): Promise<void> {
+    const ids = await this.ids.get();
+    await this.write(SETTLE, [
+      all.map(({ delivery }) => ids.numberOf(delivery.id)),
+      all.map(({ delivery }) => delivery.requeued),
+      all.map(({ outcome }) => outcome.status),
+      all.map(({ responseStatus }) => responseStatus),
+      all.map(({ outcome }) => (outcome.status === 'queued' ? outcome.pause : undefined)),
+    ]);
   }
 
-  private async storeSent(all: readonly Sent[]): Promise<void> {
-    const values = [all.map(({ id }) => this.keyOf(id)), all.map(({ responseStatus }) => responseStatus)];
-    await writeToDatabase(this.dataSource, (manager) => manager.query(MARK_SENT, values));
+  private async write<Rows>(text: string, values: unknown[] = [], transaction?: Transaction): Promise<Rows> {
+    const query = (manager: EntityManager) => manager.query<Rows>(text, values);
+    return writeToDatabase(this.dataSource, query, transaction);
   }
 }
 
-function deliveryFrom(row: ClaimedRow & { readonly id: string }, receiver: Receiver): ClaimedDelivery {
-  const { id, turns: number, failures, eventId, type, createdAt, data } = row;
+function deliveryFrom(row: DueRow, webhookId: WebhookId, ids: DeliveryIds): DueDelivery {
   return {
-    id: deliveryId(id),
-    number,
-    failures,
-    eventId: eventId ?? undefined,
-    type: type ?? PING,
-    createdAt: instant(Number(createdAt)),
-    data: data ?? pingData(receiver.id),
-    receiver,
+    id: ids.idOf(row.number),
+    failures: row.failures,
+    requeued: row.requeued,
+    eventId: row.eventId ?? undefined,
+    type: row.type ?? PING,
+    createdAt: instant(Number(row.createdAt)),
+    data: row.data ?? pingData(webhookId),
   };
 }
 
-function shownFrom({
-  id,
-  eventId,
-  type,
-  status,
-  failures,
-  responseStatus,
-  createdAt,
-  dueAt,
-}: ShownRow): WebhookDelivery {
+function shownFrom(row: ShownRow, ids: DeliveryIds): WebhookDelivery {
+  const isNext = row.status === 'queued' && row.isEnabled === true;
   return {
-    id: deliveryId(id),
-    eventId: eventId ?? undefined,
-    type: type ?? PING,
-    status,
-    attempts: failures + (status === 'sent' ? 1 : 0),
-    responseStatus: responseStatus ?? undefined,
-    createdAt: instant(createdAt.getTime()),
-    nextAttemptAt: status === 'queued' ? instant(dueAt.getTime()) : undefined,
+    id: ids.idOf(row.number),
+    eventId: row.eventId ?? undefined,
+    type: row.type ?? PING,
+    status: row.status,
+    attempts: row.failures + (row.status === 'sent' ? 1 : 0),
+    responseStatus: row.responseStatus ?? undefined,
+    createdAt: instant(row.createdAt.getTime()),
+    nextAttemptAt: isNext ? instant(row.dueAt.getTime()) : undefined,
   };
 }

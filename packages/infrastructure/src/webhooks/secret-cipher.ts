@@ -39,15 +39,3 @@ export class SecretCipher {
     return undefined;
   }
 }
-
-/** The cipher, made when it is first needed: most processes never need it. */
-export class LazyCipher {
-  private made: SecretCipher | undefined;
-
-  constructor(private readonly secrets: () => Promise<readonly string[]>) {}
-
-  async get(): Promise<SecretCipher> {
-    this.made ??= new SecretCipher(await this.secrets());
-    return this.made;
-  }
-}

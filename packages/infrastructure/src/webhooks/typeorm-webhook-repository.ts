@@ -12,7 +12,8 @@ import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom } from '../accounts/account.schema.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inTransaction, managerOf } from '../database/transactions.js';
-import type { LazyCipher, SecretCipher } from './secret-cipher.js';
+import type { Lazy } from '../kernel/lazy.js';
+import type { SecretCipher } from './secret-cipher.js';
 import { encrypted, fieldsOf, secretsFrom, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
 /** Voids the running turn. The next one is due at once, and the address or status begins without failures. */
@@ -27,7 +28,7 @@ const ANEW = {
 export class TypeOrmWebhookRepository implements WebhookRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly cipher: LazyCipher,
+    private readonly cipher: Lazy<SecretCipher>,
   ) {}
 
   async add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
@@ -102,5 +103,8 @@ async function find(
 }
 
 function storedFrom(row: WebhookRow | null, cipher: SecretCipher): StoredWebhook | undefined {
-  return row === null ? undefined : { ...webhookFrom(row), secrets: secretsFrom(row, cipher) };
+  if (row === null) return undefined;
+  const secrets = secretsFrom(row, cipher);
+  if (secrets === undefined) throw new Error('WEBHOOK_SECRET lacks the secret that has encrypted a webhook');
+  return { ...webhookFrom(row), secrets };
 }

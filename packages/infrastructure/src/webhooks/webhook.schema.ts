@@ -39,6 +39,9 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   pastSecrets: readonly unknown[];
 };
 
+/** The queue's statements alone read and write the column. */
+const OF_THE_QUEUE = { select: false, insert: false, update: false } as const;
+
 export const webhookSchema = new EntitySchema<WebhookRow>({
   name: 'Webhook',
   tableName: 'webhooks',
@@ -55,25 +58,25 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
     turns: { type: 'integer', default: 0 },
-    turnAt: { name: 'turn_at', type: 'timestamptz', default: () => "'infinity'", select: false },
-    busyUntil: { name: 'busy_until', type: 'timestamptz', default: () => 'now()', select: false },
+    turnAt: { name: 'turn_at', type: 'timestamptz', default: () => "'infinity'", ...OF_THE_QUEUE },
+    busyUntil: { name: 'busy_until', type: 'timestamptz', default: () => 'now()', ...OF_THE_QUEUE },
     failedTurns: { name: 'failed_turns', type: 'integer', default: 0 },
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
-    position: { type: 'bigint', default: () => 'event_feed_end()', transformer: int64Column, select: false },
+    position: { type: 'bigint', default: () => 'event_feed_end()', transformer: int64Column, ...OF_THE_QUEUE },
     followsSince: {
       name: 'follows_since',
       type: 'timestamptz',
       nullable: true,
       default: () => 'now()',
       transformer: instantColumn,
-      select: false,
+      ...OF_THE_QUEUE,
     },
-    pausedUntil: { name: 'paused_until', type: 'timestamptz', default: () => "'-infinity'", select: false },
-    turnTook: { name: 'turn_took', type: 'integer', nullable: true, select: false },
+    pausedUntil: { name: 'paused_until', type: 'timestamptz', default: () => "'-infinity'", ...OF_THE_QUEUE },
+    turnTook: { name: 'turn_took', type: 'integer', nullable: true, ...OF_THE_QUEUE },
     attemptedAt: { name: 'attempted_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     recoveringSince: { name: 'recovering_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
-    recoveryPosition: { name: 'recovery_position', type: 'bigint', nullable: true, select: false },
-    recoveryEnd: { name: 'recovery_end', type: 'bigint', nullable: true, select: false },
+    recoveryPosition: { name: 'recovery_position', type: 'bigint', nullable: true, ...OF_THE_QUEUE },
+    recoveryEnd: { name: 'recovery_end', type: 'bigint', nullable: true, ...OF_THE_QUEUE },
     secretKey: { name: 'secret_key', type: 'text', nullable: true },
     pastSecrets: { name: 'past_secrets', type: 'jsonb', default: () => "'[]'" },
   },
@@ -87,10 +90,10 @@ export function webhookFrom(row: WebhookRow): Webhook {
 
 export type SecretRow = Pick<WebhookRow, 'id' | 'secret' | 'previousSecret' | 'previousUntil'>;
 
-/** @throws Error if the secret was encrypted with a key that this process doesn't have. */
-export function secretsFrom({ id, secret, ...row }: SecretRow, cipher: SecretCipher): WebhookSecrets {
+/** Undefined if the secret was encrypted with a key that this process doesn't have. */
+export function secretsFrom({ id, secret, ...row }: SecretRow, cipher: SecretCipher): WebhookSecrets | undefined {
   const current = cipher.decrypt(secret, id);
-  if (current === undefined) throw new Error('WEBHOOK_SECRET lacks the secret that has encrypted a webhook');
+  if (current === undefined) return undefined;
   const previous = row.previousSecret === null ? undefined : cipher.decrypt(row.previousSecret, id);
   if (previous === undefined || row.previousUntil === null) return { current };
   return { current, previous: { secret: previous, until: row.previousUntil } };

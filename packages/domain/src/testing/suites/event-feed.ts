@@ -239,14 +239,14 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
     });
 
     it('knows since when the oldest event waits that isn’t published', async () => {
-      expect(await feed.oldestUndelivered()).toBeUndefined();
+      expect(await feed.oldestUnpublished()).toBeUndefined();
       await add();
-      const since = await feed.oldestUndelivered();
+      const since = await feed.oldestUnpublished();
       await add();
-      expect(await feed.oldestUndelivered()).toBe(since);
+      expect(await feed.oldestUnpublished()).toBe(since);
       const [first] = await published();
       expect(first?.createdAt).toBe(since);
-      expect(await feed.oldestUndelivered()).toBeUndefined();
+      expect(await feed.oldestUnpublished()).toBeUndefined();
     });
 
     it('shows each event once to each of several readers, whoever writes and publishes meanwhile', async () => {

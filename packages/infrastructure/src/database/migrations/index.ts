@@ -41,3 +41,4 @@ export * from './1700000080100-validate-kinds-of-mail-again.js';
 export * from './1700000081000-follow-the-feed.js';
 export * from './1700000081100-forget-webhooks.js';
 export * from './1700000081200-index-open-turns.js';
+export * from './1700000081300-name-what-mails-are-about.js';

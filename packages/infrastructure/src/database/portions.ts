@@ -1,0 +1,25 @@
+import { DomainError } from '@adoption-store/domain';
+
+/** Rows in one statement, which has a time limit. */
+const MOST = 1_000;
+
+/**
+ * Repeats `work`, which deletes at most so many rows and returns their number, until it finds no more. A portion that takes
+ * too long is halved: how much work a row makes isn't known before.
+ *
+ * @returns the number of rows.
+ */
+export async function inPortions(work: (most: number) => Promise<number>): Promise<number> {
+  let deleted = 0;
+  let most = MOST;
+  for (;;) {
+    try {
+      const portion = await work(most);
+      if (portion === 0) return deleted;
+      deleted += portion;
+    } catch (error) {
+      if (most === 1 || !(error instanceof DomainError && error.kind === 'unavailable')) throw error;
+      most = Math.ceil(most / 2);
+    }
+  }
+}

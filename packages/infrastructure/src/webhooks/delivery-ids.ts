@@ -1,0 +1,35 @@
+import type { DeliveryId } from '@adoption-store/domain';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+
+/** One block of AES: a number needs no other mode, and equal numbers have equal ids. */
+const ALGORITHM = 'aes-256-ecb';
+const PREFIX = 'dlv_';
+
+/**
+ * The ids of deliveries as they are shown: their numbers, encrypted. A plain number would tell how many deliveries all
+ * accounts have.
+ */
+export class DeliveryIds {
+  private readonly key: Buffer;
+
+  constructor(secret: string) {
+    this.key = Buffer.from(hkdfSync('sha256', secret, '', 'adoption store deliveries', 32));
+  }
+
+  idOf(number: string): DeliveryId {
+    const block = Buffer.alloc(16);
+    block.writeBigInt64BE(BigInt(number), 8);
+    const cipher = createCipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
+    return `${PREFIX}${cipher.update(block).toString('hex')}` as DeliveryId;
+  }
+
+  /** Undefined if no delivery has that id. */
+  numberOf(id: string): bigint | undefined {
+    const block = Buffer.from(id.slice(PREFIX.length), 'hex');
+    if (!id.startsWith(PREFIX) || block.length !== 16) return undefined;
+    const decipher = createDecipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
+    const decrypted = decipher.update(block);
+    // Half of the block is zero. An id that was made up isn't.
+    return decrypted.readBigInt64BE() === 0n ? decrypted.readBigInt64BE(8) : undefined;
+  }
+}
