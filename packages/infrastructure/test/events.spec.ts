@@ -50,15 +50,33 @@ describe('an event feed (PostgreSQL)', () => {
     expect(await namesBehind(passed)).toEqual(['early']);
   });
 
-  it('publishes nothing while somebody else does, and doesn’t wait', async () => {
+  it('waits in turn while somebody else publishes, but not longer than its caller wants', async () => {
     const start = (await list()).end;
     await add('Luna');
-    await database.dataSource.transaction(async (manager) => {
+    const waiting = await database.dataSource.transaction(async (manager) => {
       await manager.query('SELECT FROM event_feed FOR UPDATE');
-      expect(await feed.publish(1_000)).toBe(0);
+      expect(await feed.publish(1_000, 30)).toBe(0);
       expect(await list(start)).toMatchObject({ events: [], end: start, hasUnpublished: true });
+      // Not awaited here, as it waits for the end of this transaction.
+      return { publishing: feed.publish(1_000) };
     });
-    expect(await feed.publish(1_000)).toBe(1);
+    expect(await waiting.publishing).toBe(1);
+  });
+
+  it('publishes although somebody holds the rows of every webhook', async () => {
+    await ask(
+      database.url,
+      `
+      INSERT INTO accounts (email, plan, created_at) VALUES ('dev@example.com', 'free', now());
+      INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at)
+      SELECT 'whk_' || n, (SELECT id FROM accounts), 'https://example.com', 'enabled', '', now(), now()
+      FROM generate_series(1, 10) AS n`,
+    );
+    await add('Luna');
+    await database.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT FROM webhooks FOR UPDATE');
+      expect(await feed.publish(1_000)).toBe(1);
+    });
   });
 
   it('purges in portions, and keeps an old event that was published behind a younger one, so that none is missing', async () => {
