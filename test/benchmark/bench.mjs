@@ -12,19 +12,23 @@ import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
+import { measureWebhooks } from './webhooks.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
   throughput: measureThroughput,
   growth: measureGrowth,
   limiter: measureLimiter,
+  webhooks: measureWebhooks,
   soak: measureSoak,
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    build: { type: 'string' },
     connections: { type: 'string' },
+    deliveries: { type: 'string', default: '6000' },
     minutes: { type: 'string', default: '2' },
     peers: { type: 'string' },
     profile: { type: 'boolean', default: false },
@@ -42,6 +46,8 @@ known('peer', listOf('peers') ?? [], peerNames);
 if (!hasWrk) refuse('the load generator wrk isn’t installed (https://github.com/wg/wrk)');
 leaveCoreToService();
 const options = {
+  build: values.build,
+  deliveries: Number(values.deliveries),
   connections: listOf('connections')?.map(Number),
   minutes: Number(values.minutes),
   peers: listOf('peers'),

@@ -32,14 +32,24 @@ async function calm(pid) {
 }
 
 /** Processor time of the process with all its threads, user and system, from proc(5); 100 ticks a second. */
-function cpuSeconds(pid) {
+export function cpuSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** Megabytes of memory that the process has now. */
 export function memory(pid) {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  return megabytes(pid, 'VmRSS');
+}
+
+/** The most megabytes of memory that the process has had. */
+export function mostMemory(pid) {
+  return megabytes(pid, 'VmHWM');
+}
+
+function megabytes(pid, field) {
+  const [, kilobytes] = new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(kilobytes) / 1024;
 }
 
 const SCRIPT = `

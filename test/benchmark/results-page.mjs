@@ -16,13 +16,14 @@ export function write(title, text) {
   execFileSync('npx', ['prettier', '--write', page], { stdio: 'ignore' });
 }
 
-/** When and where a benchmark ran, without the machine's name. */
+/** When and where a benchmark ran, without the machine's name. Not all windows have a fixed length. */
 export function about({ seconds, windows }, postgres) {
   const cores = cpus();
   const machine = `${cores.length} cores (${cores[0].model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB`;
   const held = isHeld ? 'the service held to one core' : '**all processes on all cores**';
+  const length = seconds === undefined ? `${windows} windows` : `${windows} windows of ${seconds} s`;
   const software = `Node.js ${process.versions.node}, PostgreSQL ${postgres}`;
-  return `${new Date().toISOString().slice(0, 10)}, ${machine}, ${software}, ${windows} windows of ${seconds} s, ${held}.`;
+  return `${new Date().toISOString().slice(0, 10)}, ${machine}, ${software}, ${length}, ${held}.`;
 }
 
 export function table(head, rows) {

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -7,13 +8,20 @@ import { onOwnCore } from './cores.mjs';
 
 export const root = join(import.meta.dirname, '../..');
 
-/** The Node.js flags of the start script. The peers get them too. */
+/** The Node.js flags of the API's start script. The peers get them too. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const FLAGS = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
+const LISTENS = /Address {2}(\S+)\/v1/;
 
-/** Starts the API as a process of its own, and waits until it is ready. */
-export function startApi(env, flags = []) {
-  return start({ program: 'apps/api/dist/main.js', env, flags });
+/** Starts the API of a build as a process of its own, and waits until it is ready. */
+export function startApi(env, flags = [], build = root) {
+  return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: [...FLAGS, ...flags], ready: LISTENS });
+}
+
+/** Starts the worker of a build. */
+export function startWorker(env, flags, build) {
+  const ready = /health at (\S+)\/readyz/;
+  return start({ program: join(build, 'apps/worker/dist/main.js'), env, flags, ready });
 }
 
 const PEERS = {
@@ -26,7 +34,7 @@ export const peerNames = Object.keys(PEERS);
 /** Starts one of the compared services, see peers/. */
 export function startPeer(name, env) {
   const { program, args } = PEERS[name];
-  return start({ program: program(), args, env });
+  return start({ program: join(root, program()), args, env, flags: FLAGS, ready: LISTENS });
 }
 
 /** Creates a key that no limit stops. */
@@ -53,17 +61,18 @@ function compileNest() {
   return 'test/dist/nest-peer.js';
 }
 
-async function start({ program, env, args = [], flags = [] }) {
+/** The service prints its address when `ready`. */
+async function start({ program, env, args = [], flags, ready }) {
   const startedAt = performance.now();
-  const [command, all] = onOwnCore(process.execPath, [...FLAGS, ...flags, join(root, program), ...args]);
+  const [command, all] = onOwnCore(process.execPath, [...flags, program, ...args]);
   const child = spawn(command, all, { env: { METRICS_PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = child;
   let output = '';
-  // The API prints its address on standard error, the peers on standard output.
+  // Ours print it on standard error, the peers on standard output.
   const origin = await new Promise((resolve, reject) => {
     const read = (chunk) => {
       output += String(chunk);
-      const found = /Address {2}(\S+)\/v1/.exec(output)?.[1];
+      const found = ready.exec(output)?.[1];
       if (found === undefined) return;
       for (const stream of [stdout, stderr]) stream.off('data', read);
       resolve(found);
@@ -75,9 +84,10 @@ async function start({ program, env, args = [], flags = [] }) {
   });
   stdout.resume();
   stderr.pipe(process.stderr);
-  const stop = () =>
-    new Promise((resolve) => {
-      child.once('exit', resolve).kill('SIGTERM');
-    });
-  return { origin, pid: child.pid, startedAt, stdout, stop };
+  const exited = once(child, 'exit');
+  const stop = async (signal = 'SIGTERM') => {
+    child.kill(signal);
+    await exited;
+  };
+  return { origin, pid: child.pid, startedAt, stdout, exited, stop };
 }

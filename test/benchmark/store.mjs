@@ -2,14 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApplication } from '@adoption-store/domain';
 import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
+import { root } from './services.mjs';
 
-/** A durable PostgreSQL for one benchmark, in a temporary folder. */
-export async function openStore() {
+/** A durable PostgreSQL for one benchmark, in a temporary folder, with the schema of a build. */
+export async function openStore(build = root) {
+  const { migrate } = await codeOf(build, 'infrastructure', 'testing');
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
   const { url } = server;
@@ -62,8 +61,12 @@ export async function openPeers({ client, url, env }, animals, key) {
   return { ...env, DATABASE_URL: own.href };
 }
 
-/** Opens that many accounts with a key each. Only the given limits apply. */
-export async function openAccounts({ url }, count, limits = {}) {
+/** Opens that many accounts with a key each, in the schema of a build. Only the given limits apply. */
+export async function openAccounts({ url }, count, limits = {}, build = root) {
+  const [{ createApplication }, { openInfrastructure }] = await Promise.all([
+    codeOf(build, 'domain'),
+    codeOf(build, 'infrastructure'),
+  ]);
   const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10 });
   const { openAccount, issueKey } = createApplication(ports);
   const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
@@ -74,4 +77,9 @@ export async function openAccounts({ url }, count, limits = {}) {
   }
   await close();
   return keys;
+}
+
+/** What a package of a build exports. Opening its infrastructure migrates the database. */
+function codeOf(build, name, module = 'index') {
+  return import(join(build, 'packages', name, `dist/${module}.js`));
 }

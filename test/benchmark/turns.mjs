@@ -22,7 +22,7 @@ export function warmUp(kinds) {
 }
 
 /** Each round begins with another service, so that periodic disturbances affect all of them. */
-function turned(entries, window) {
+export function turned(entries, window) {
   const begin = window % entries.length;
   return [...entries.slice(begin), ...entries.slice(0, begin)];
 }
