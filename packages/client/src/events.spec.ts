@@ -14,17 +14,24 @@ type Before = (request: number) => Response | undefined;
 function feedOf(count: number, before: Before = () => undefined, headers: Record<string, string> = {}) {
   const sent: Sent[] = [];
   const clock = new VirtualClock();
-  const feed = { count };
+  const feed = { count, purged: 0 };
   const fetch: ClientOptions['fetch'] = async (url) => {
-    const query = url.searchParams;
+    const query = new URLSearchParams(url.search);
     sent.push({ at: clock.now(), query });
     const refusal = before(sent.length);
     if (refusal !== undefined) return refusal;
-    const start = Number(query.get('cursor') ?? 0);
-    const end = Math.min(feed.count, start + Number(query.get('limit') ?? 20));
-    query.set('cursor', String(end));
-    const events = Array.from({ length: end - start }, (_, index) => textOf(start + index + 1));
-    return new Response(`[${events.join(',')}]`, { headers: { ...headers, Link: `<${url.href}>; rel="next"` } });
+    const start = Number(query.get('cursor') ?? feed.purged);
+    if (start < feed.purged) return error(410, 'cursor_expired');
+    const types = query.getAll('type');
+    const limit = Number(query.get('limit') ?? 20);
+    const found = Array.from({ length: feed.count - start }, (_, index) => start + index + 1)
+      .filter((place) => types.length === 0 || types.includes(typeOf(place)))
+      .slice(0, limit);
+    query.set('cursor', String(found.length === limit ? found.at(-1) : feed.count));
+    const next = `${url.origin}${url.pathname}?${query.toString()}`;
+    return new Response(`[${found.map(textOf).join(',')}]`, {
+      headers: { ...headers, Link: `<${next}>; rel="next"` },
+    });
   };
   const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock });
   return { store, sent, clock, feed };
@@ -32,7 +39,8 @@ function feedOf(count: number, before: Before = () => undefined, headers: Record
 
 /** The nth event: of an animal whose id no double has. */
 const textOf = (place: number) =>
-  `{"id":"${idOf(place)}","type":"pet.added","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+  `{"id":"${idOf(place)}","type":"${typeOf(place)}","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+const typeOf = (place: number) => (place % 2 === 1 ? 'pet.added' : 'pet.changed');
 const idOf = (place: number) => `evt_${String(place).padStart(32, '0')}`;
 const petOf = (place: number) => 2n ** 62n + BigInt(place);
 const pets = (events: readonly StoreEvent[]) => events.map(({ data }) => data.id);
@@ -54,12 +62,12 @@ describe('the list of events', () => {
     const { store, feed, sent } = feedOf(150);
     const found: StoreEvent[] = [];
     let end: string | undefined;
-    for await (const { items, next } of store.events.list({ types: ['pet.added', 'pet.removed'] }).pages()) {
+    for await (const { items, next } of store.events.list({ types: ['pet.added', 'pet.changed'] }).pages()) {
       found.push(...items);
       end = next;
     }
     expect(pets(found)).toEqual(petsUntil(150));
-    expect(sent[0]?.query.getAll('type')).toEqual(['pet.added', 'pet.removed']);
+    expect(sent[0]?.query.getAll('type')).toEqual(['pet.added', 'pet.changed']);
     feed.count = 151;
     expect(
       pets(
@@ -95,17 +103,71 @@ describe('following the events', () => {
     }
   });
 
+  it('goes on from a cursor of the API, and never begins anew without being told', async () => {
+    const { store, sent } = feedOf(3);
+    expect(pets((await take(store, 1, { cursor: '2', types: ['pet.added'] })).events)).toEqual([petOf(3)]);
+    for (const cursor of ['', '~~', 'pet.added~~', '2~', '~2', '~2~3~4'])
+      expect(() => store.events.follow({ cursor })).toThrow(RangeError);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['on the first page', 30],
+    ['on a later page', 130],
+  ])('throws cursor_expired if the event that it stopped at %s is no longer kept', async (_where, stop) => {
+    const { store, feed } = feedOf(150);
+    const { cursor } = await take(store, stop);
+    feed.purged = stop - 1;
+    if (stop < 100) expect(pets((await take(store, 1, { cursor })).events)).toEqual([petOf(stop + 1)]);
+    feed.purged = stop;
+    const failure: unknown = await take(store, 1, { cursor }).catch((reason: unknown) => reason);
+    expect(failure).toBeInstanceOf(ApiError);
+    expect(failure).toMatchObject({ code: 'cursor_expired', kind: 'not_found', status: 410 });
+  });
+
+  it('keeps to the types that its cursor was saved with, and refuses others', async () => {
+    const { store, sent } = feedOf(250);
+    const types = ['pet.changed', 'pet.added'] as const;
+    for (const stop of [3, 100]) {
+      const { cursor } = await take(store, stop, { types: ['pet.changed'] });
+      expect(pets((await take(store, 1, { cursor })).events)).toEqual([petOf(2 * (stop + 1))]);
+      expect(sent.at(-1)?.query.getAll('type')).toEqual(['pet.changed']);
+      const rule = 'types must be those that cursor was saved with: pet.changed';
+      expect(() => store.events.follow({ cursor, types })).toThrow(new RangeError(rule));
+    }
+    const { cursor } = await take(store, 3, { types });
+    expect(pets((await take(store, 1, { cursor, types: [...types].reverse() })).events)).toEqual([petOf(4)]);
+    const every = (await take(store, 3)).cursor;
+    const rule = 'types must be those that cursor was saved with: every type';
+    expect(() => store.events.follow({ cursor: every, types })).toThrow(new RangeError(rule));
+    expect(() => store.events.follow({ types: [] })).toThrow('types must name at least one type');
+  });
+
+  it.each([
+    ['no link', undefined],
+    ['a link without a cursor', '</v1/events?limit=100>; rel="next"'],
+    ['a link with an empty cursor', '</v1/events?limit=100&cursor=>; rel="next"'],
+    ['a link to the same page', '</v1/events?limit=100&cursor=1>; rel="next"'],
+  ])('throws if a page has %s to the next one, instead of ending or beginning anew', async (_what, link) => {
+    const headers = new Headers(link === undefined ? {} : { Link: link });
+    const { store } = feedOf(2, () => new Response(`[${textOf(2)}]`, { headers }));
+    const failure: unknown = await take(store, 2, { cursor: '1' }).catch((reason: unknown) => reason);
+    expect(failure).toMatchObject({ code: 'unexpected_response', message: expect.stringContaining('Link') });
+  });
+
   it('moves its cursor on while nothing happens, so that it does not expire', async () => {
     const { store, feed, sent } = feedOf(0);
     const controller = new AbortController();
     const followed = store.events.follow({ signal: controller.signal });
     const ended = followed[Symbol.asyncIterator]().next();
     while (sent.length < 2) await new Promise(setImmediate);
-    expect(followed.cursor).toBe('0');
+    const { cursor } = followed;
     feed.count = 1;
     expect(await ended).toMatchObject({ value: { id: idOf(1) } });
-    expect(followed.cursor).toBe('1');
+    expect(followed.cursor).not.toBe(cursor);
     controller.abort();
+    feed.purged = 1;
+    await expect(take(store, 1, { cursor })).rejects.toMatchObject({ code: 'cursor_expired' });
   });
 
   it('ends without an error when its signal is aborted: between two events, in a request, in a wait', async () => {
