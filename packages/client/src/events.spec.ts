@@ -8,17 +8,18 @@ interface Sent {
 }
 
 /** Said before the events of a request, or instead of them. */
-type Before = (request: number) => Response | undefined;
+type Before = (request: number, clock: VirtualClock) => Response | Promise<Response> | undefined;
 
-/** An API with these events of animals, which says which requests it got and when. */
+/** An API with these events of animals, which says which requests it got and when, and when they ended. */
 function feedOf(count: number, before: Before = () => undefined, headers: Record<string, string> = {}) {
   const sent: Sent[] = [];
+  const ended: number[] = [];
   const clock = new VirtualClock();
   const feed = { count, purged: 0 };
   const fetch: ClientOptions['fetch'] = async (url) => {
     const query = new URLSearchParams(url.search);
     sent.push({ at: clock.now(), query });
-    const refusal = before(sent.length);
+    const refusal = await before(sent.length, clock);
     if (refusal !== undefined) return refusal;
     const start = Number(query.get('cursor') ?? feed.purged);
     if (start < feed.purged) return error(410, 'cursor_expired');
@@ -33,8 +34,11 @@ function feedOf(count: number, before: Before = () => undefined, headers: Record
       headers: { ...headers, Link: `<${next}>; rel="next"` },
     });
   };
-  const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock });
-  return { store, sent, clock, feed };
+  const onResponse = () => {
+    ended.push(clock.now());
+  };
+  const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock, onResponse });
+  return { store, sent, ended, clock, feed };
 }
 
 /** The nth event: of an animal whose id no double has. */
@@ -48,6 +52,24 @@ const petsUntil = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => petOf(first + index));
 const error = (status: number, code: string, headers = {}) =>
   new Response(JSON.stringify({ code, message: 'a test', status }), { status, headers });
+
+/** What may be in the way of a request for a while. */
+const OUTAGES: readonly (readonly [name: string, failure: (clock: VirtualClock) => Response | Promise<Response>])[] = [
+  ['a refused connection', () => Promise.reject(new TypeError('connection refused'))],
+  [
+    'a try without an end',
+    (clock) => {
+      clock.stall();
+      return new Promise<Response>(() => undefined);
+    },
+  ],
+  ...[408, 429, 500, 501, 502, 503, 504].map(
+    (status) => [`an error ${status} of the API`, () => error(status, 'a_code')] as const,
+  ),
+  ...[200, 302, 401, 403, 404, 502].map(
+    (status) => [`a proxy's own page with the status ${status}`, () => new Response('<html>', { status })] as const,
+  ),
+];
 
 /** So many events from the cursor, and the place after them. */
 async function take(store: AdoptionStore, count: number, options?: FollowOptions) {
@@ -224,11 +246,49 @@ describe('following the events', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, wait]);
   });
 
-  it('throws any other failure, such as a cursor that has expired', async () => {
-    const { store } = feedOf(1, () => error(410, 'cursor_expired'));
+  it('goes on by itself over three restarts of 20 s, without an event lost or repeated', async () => {
+    const { store, feed, clock } = feedOf(1, () => {
+      const [minute, second] = [Math.floor(clock.now() / 60_000), (clock.now() % 60_000) / 1000];
+      if (minute < 3 && second >= 10 && second < 30) throw new TypeError('connection refused');
+      feed.count = 1 + Math.floor(clock.now() / 2_000);
+      return undefined;
+    });
+    expect(pets((await take(store, 120)).events)).toEqual(petsUntil(120));
+    expect(clock.now()).toBeLessThan(260_000);
+  });
+
+  it.each(OUTAGES)(
+    'goes on after %s, with pauses that grow to half a minute and begin anew',
+    async (_what, failure) => {
+      const FAILED = 10;
+      const { store, sent, ended, feed } = feedOf(1, (request, clock) => {
+        if (request === 2 * FAILED + 2) feed.count = 2;
+        return [FAILED + 1, 2 * FAILED + 2].includes(request) ? undefined : failure(clock);
+      });
+      expect(pets((await take(store, 2, { interval: 1_000 })).events)).toEqual(petsUntil(2));
+      const pauses = sent.slice(1).map(({ at }, index) => at - (ended[index] ?? 0));
+      for (const half of [pauses.slice(0, FAILED), pauses.slice(FAILED + 1)])
+        for (const [index, pause] of half.entries()) {
+          const bound = Math.min(30_000, 500 * 2 ** index);
+          expect(pause).toBeGreaterThanOrEqual(bound / 2);
+          expect(pause).toBeLessThanOrEqual(bound + 2_000);
+        }
+    },
+  );
+
+  it.each([
+    [400, 'invalid_parameter'],
+    [401, 'revoked_api_key'],
+    [403, 'insufficient_scope'],
+    [404, 'not_found'],
+    [410, 'cursor_expired'],
+    [418, 'a_new_code'],
+  ])('ends with an error %i of the API, such as %s', async (status, code) => {
+    const { store, sent } = feedOf(1, () => error(status, code));
     const failure: unknown = await take(store, 1, { cursor: '1' }).catch((reason: unknown) => reason);
     expect(failure).toBeInstanceOf(ApiError);
-    expect(failure).toMatchObject({ code: 'cursor_expired', status: 410 });
+    expect(failure).toMatchObject({ code, status });
+    expect(sent).toHaveLength(1);
   });
 
   it('asks at most once a second', () => {

@@ -2,6 +2,7 @@ import { ApiError } from './api-error.js';
 import type { components, webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
 import { type Page, type Pages, pagesOf } from './pages.js';
+import { patient } from './patience.js';
 import { type Place, placeAt, textOf } from './place.js';
 import type { Transport } from './transport.js';
 
@@ -69,27 +70,31 @@ export class Events {
     return new Following(
       place,
       signal,
-      (page) => this.list({ types, limit: MOST_EVENTS, cursor: page }, { signal }).page(),
-      (least) => this.#transport.pause(Math.max(interval, least), signal),
+      (cursor) => {
+        const query = { limit: MOST_EVENTS, cursor, type: types };
+        return pagesOf<StoreEvent<Type>>(patient(this.#transport), '/events', query, { signal }).page();
+      },
+      () => this.#transport.pause(interval, signal),
     );
   }
 }
 
 /**
- * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. A limit
- * only delays it. Any other failure is thrown as an ApiError: `cursor_expired` if events after the cursor may be lost.
+ * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. While the
+ * API can't be reached or has a limit, it asks again. What the API refuses is thrown as an ApiError: `cursor_expired` if
+ * events after the cursor may be lost.
  */
 export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
   #place: Place;
   readonly #signal: AbortSignal | undefined;
   readonly #fetch: (cursor: string | undefined) => Promise<Page<Event>>;
-  readonly #pause: (least: number) => Promise<void>;
+  readonly #pause: () => Promise<void>;
 
   constructor(
     place: Place,
     signal: AbortSignal | undefined,
     fetch: (cursor: string | undefined) => Promise<Page<Event>>,
-    pause: (least: number) => Promise<void>,
+    pause: () => Promise<void>,
   ) {
     this.#place = place;
     this.#signal = signal;
@@ -121,20 +126,18 @@ export class Following<Event extends { readonly id: string }> implements AsyncIt
         yield event;
       }
       this.#place = { types, page: end };
-      if (items.length < MOST_EVENTS) await this.#pause(0);
+      if (items.length < MOST_EVENTS) await this.#pause();
     }
   }
 
   /** Undefined once the signal is aborted. */
   async #page(cursor: string | undefined): Promise<Page<Event> | undefined> {
-    for (;;)
-      try {
-        return await this.#fetch(cursor);
-      } catch (error) {
-        if (this.#signal?.aborted === true) return undefined;
-        if (!(error instanceof ApiError) || error.kind !== 'rate_limit') throw error;
-        await this.#pause((error.retryAfter ?? 0) * 1000);
-      }
+    try {
+      return await this.#fetch(cursor);
+    } catch (error) {
+      if (this.#signal?.aborted === true) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -84,7 +84,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
 
 /** The list at this path of the API. */
 export function pagesOf<Item>(
-  transport: Transport,
+  transport: Pick<Transport, 'at' | 'send'>,
   path: keyof paths,
   query: Query,
   options: CallOptions = {},

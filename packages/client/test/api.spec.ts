@@ -309,14 +309,14 @@ describe('webhooks', () => {
 describe('events that are no longer kept', () => {
   it('are said to be lost to a reader that stopped before them, also on its first page', async () => {
     const store = storeOf({ apiKey: (await api.openKey()).key });
-    await store.createPet({ name: 'Lost', categoryId: 1n });
+    for (const name of ['Luna', 'Bella']) await store.createPet({ name, categoryId: 1n });
     const followed = store.events.follow();
     await followed[Symbol.asyncIterator]().next();
     // The database's own clock says when an event was stored.
     api.clock.set(instant(Date.now() + 31 * DAY));
     await api.application.publishEvents.execute();
     await api.application.purgeExpired.execute('events');
-    const kept = await store.createPet({ name: 'Kept', categoryId: 1n });
+    const kept = await store.createPet({ name: 'Milo', categoryId: 1n });
     expect(await all(store.events.list())).toMatchObject([{ data: kept }]);
     const again = store.events.follow({ cursor: followed.cursor })[Symbol.asyncIterator]().next();
     await expect(again).rejects.toMatchObject({ name: 'ApiError', code: 'cursor_expired', status: 410 });
