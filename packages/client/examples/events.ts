@@ -1,11 +1,11 @@
 // Prints each adoption until Ctrl+C. The next start goes on behind the last one.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { AdoptionStore } from '@adoption-store/client';
 
 const store = new AdoptionStore(); // API_URL and API_KEY are in the environment
 const file = process.env['CURSOR_FILE'] ?? 'cursor.txt';
 
-const cursor = readFileSync(file, { encoding: 'utf8', flag: 'a+' }) || undefined;
+const cursor = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 const stop = new AbortController();
 process.once('SIGINT', () => {
   stop.abort();
@@ -14,5 +14,7 @@ process.once('SIGINT', () => {
 const events = store.events.follow({ types: ['pet.changed'], cursor, signal: stop.signal });
 for await (const { data } of events) {
   if (data.status === 'sold') console.log(`${data.name} was adopted`);
-  writeFileSync(file, events.cursor ?? '');
+  // Renamed, because a crash while the file is written would leave it empty.
+  writeFileSync(`${file}.part`, events.cursor ?? '');
+  renameSync(`${file}.part`, file);
 }

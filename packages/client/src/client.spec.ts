@@ -164,6 +164,10 @@ describe('pages', () => {
     },
   );
 
+  it('never begin anew from an empty address, which a URL takes for the first page', () => {
+    for (const page of ['', ' \n']) expect(() => clientOf([pet()]).store.pets().from(page)).toThrow(RangeError);
+  });
+
   it('repeat a list in the query, and leave out what is undefined', async () => {
     const { store, sent } = clientOf([pet()]);
     await store.pets(Object.assign({ id: [1n, 2n ** 63n - 1n], limit: 1 }, { status: undefined } as object)).page();

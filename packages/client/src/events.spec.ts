@@ -8,31 +8,43 @@ interface Sent {
 }
 
 /** Said before the events of a request, or instead of them. */
-type Before = (request: number) => Response | undefined;
+type Before = (request: number, clock: VirtualClock) => Response | Promise<Response> | undefined;
 
-/** An API with these events of animals, which says which requests it got and when. */
+/** An API with these events of animals, which says which requests it got and when, and when they ended. */
 function feedOf(count: number, before: Before = () => undefined, headers: Record<string, string> = {}) {
   const sent: Sent[] = [];
+  const ended: number[] = [];
   const clock = new VirtualClock();
-  const feed = { count };
+  const feed = { count, purged: 0 };
   const fetch: ClientOptions['fetch'] = async (url) => {
-    const query = url.searchParams;
+    const query = new URLSearchParams(url.search);
     sent.push({ at: clock.now(), query });
-    const refusal = before(sent.length);
+    const refusal = await before(sent.length, clock);
     if (refusal !== undefined) return refusal;
-    const start = Number(query.get('cursor') ?? 0);
-    const end = Math.min(feed.count, start + Number(query.get('limit') ?? 20));
-    query.set('cursor', String(end));
-    const events = Array.from({ length: end - start }, (_, index) => textOf(start + index + 1));
-    return new Response(`[${events.join(',')}]`, { headers: { ...headers, Link: `<${url.href}>; rel="next"` } });
+    const start = Number(query.get('cursor') ?? feed.purged);
+    if (start < feed.purged) return error(410, 'cursor_expired');
+    const types = query.getAll('type');
+    const limit = Number(query.get('limit') ?? 20);
+    const found = Array.from({ length: feed.count - start }, (_, index) => start + index + 1)
+      .filter((place) => types.length === 0 || types.includes(typeOf(place)))
+      .slice(0, limit);
+    query.set('cursor', String(found.length === limit ? found.at(-1) : feed.count));
+    const next = `${url.origin}${url.pathname}?${query.toString()}`;
+    return new Response(`[${found.map(textOf).join(',')}]`, {
+      headers: { ...headers, Link: `<${next}>; rel="next"` },
+    });
   };
-  const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock });
-  return { store, sent, clock, feed };
+  const onResponse = () => {
+    ended.push(clock.now());
+  };
+  const store = new AdoptionStore({ baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch, clock, onResponse });
+  return { store, sent, ended, clock, feed };
 }
 
 /** The nth event: of an animal whose id no double has. */
 const textOf = (place: number) =>
-  `{"id":"${idOf(place)}","type":"pet.added","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+  `{"id":"${idOf(place)}","type":"${typeOf(place)}","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+const typeOf = (place: number) => (place % 2 === 1 ? 'pet.added' : 'pet.changed');
 const idOf = (place: number) => `evt_${String(place).padStart(32, '0')}`;
 const petOf = (place: number) => 2n ** 62n + BigInt(place);
 const pets = (events: readonly StoreEvent[]) => events.map(({ data }) => data.id);
@@ -40,6 +52,24 @@ const petsUntil = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => petOf(first + index));
 const error = (status: number, code: string, headers = {}) =>
   new Response(JSON.stringify({ code, message: 'a test', status }), { status, headers });
+
+/** What may be in the way of a request for a while. */
+const OUTAGES: readonly (readonly [name: string, failure: (clock: VirtualClock) => Response | Promise<Response>])[] = [
+  ['a refused connection', () => Promise.reject(new TypeError('connection refused'))],
+  [
+    'a try without an end',
+    (clock) => {
+      clock.stall();
+      return new Promise<Response>(() => undefined);
+    },
+  ],
+  ...[408, 429, 500, 501, 502, 503, 504].map(
+    (status) => [`an error ${status} of the API`, () => error(status, 'a_code')] as const,
+  ),
+  ...[200, 302, 401, 403, 404, 502].map(
+    (status) => [`a proxy's own page with the status ${status}`, () => new Response('<html>', { status })] as const,
+  ),
+];
 
 /** So many events from the cursor, and the place after them. */
 async function take(store: AdoptionStore, count: number, options?: FollowOptions) {
@@ -54,12 +84,12 @@ describe('the list of events', () => {
     const { store, feed, sent } = feedOf(150);
     const found: StoreEvent[] = [];
     let end: string | undefined;
-    for await (const { items, next } of store.events.list({ types: ['pet.added', 'pet.removed'] }).pages()) {
+    for await (const { items, next } of store.events.list({ types: ['pet.added', 'pet.changed'] }).pages()) {
       found.push(...items);
       end = next;
     }
     expect(pets(found)).toEqual(petsUntil(150));
-    expect(sent[0]?.query.getAll('type')).toEqual(['pet.added', 'pet.removed']);
+    expect(sent[0]?.query.getAll('type')).toEqual(['pet.added', 'pet.changed']);
     feed.count = 151;
     expect(
       pets(
@@ -95,17 +125,71 @@ describe('following the events', () => {
     }
   });
 
+  it('goes on from a cursor of the API, and never begins anew without being told', async () => {
+    const { store, sent } = feedOf(3);
+    expect(pets((await take(store, 1, { cursor: '2', types: ['pet.added'] })).events)).toEqual([petOf(3)]);
+    for (const cursor of ['', '~~', 'pet.added~~', '2~', '~2', '~2~3~4'])
+      expect(() => store.events.follow({ cursor })).toThrow(RangeError);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['on the first page', 30],
+    ['on a later page', 130],
+  ])('throws cursor_expired if the event that it stopped at %s is no longer kept', async (_where, stop) => {
+    const { store, feed } = feedOf(150);
+    const { cursor } = await take(store, stop);
+    feed.purged = stop - 1;
+    if (stop < 100) expect(pets((await take(store, 1, { cursor })).events)).toEqual([petOf(stop + 1)]);
+    feed.purged = stop;
+    const failure: unknown = await take(store, 1, { cursor }).catch((reason: unknown) => reason);
+    expect(failure).toBeInstanceOf(ApiError);
+    expect(failure).toMatchObject({ code: 'cursor_expired', kind: 'not_found', status: 410 });
+  });
+
+  it('keeps to the types that its cursor was saved with, and refuses others', async () => {
+    const { store, sent } = feedOf(250);
+    const types = ['pet.changed', 'pet.added'] as const;
+    for (const stop of [3, 100]) {
+      const { cursor } = await take(store, stop, { types: ['pet.changed'] });
+      expect(pets((await take(store, 1, { cursor })).events)).toEqual([petOf(2 * (stop + 1))]);
+      expect(sent.at(-1)?.query.getAll('type')).toEqual(['pet.changed']);
+      const rule = 'types must be those that cursor was saved with: pet.changed';
+      expect(() => store.events.follow({ cursor, types })).toThrow(new RangeError(rule));
+    }
+    const { cursor } = await take(store, 3, { types });
+    expect(pets((await take(store, 1, { cursor, types: [...types].reverse() })).events)).toEqual([petOf(4)]);
+    const every = (await take(store, 3)).cursor;
+    const rule = 'types must be those that cursor was saved with: every type';
+    expect(() => store.events.follow({ cursor: every, types })).toThrow(new RangeError(rule));
+    expect(() => store.events.follow({ types: [] })).toThrow('types must name at least one type');
+  });
+
+  it.each([
+    ['no link', undefined],
+    ['a link without a cursor', '</v1/events?limit=100>; rel="next"'],
+    ['a link with an empty cursor', '</v1/events?limit=100&cursor=>; rel="next"'],
+    ['a link to the same page', '</v1/events?limit=100&cursor=1>; rel="next"'],
+  ])('throws if a page has %s to the next one, instead of ending or beginning anew', async (_what, link) => {
+    const headers = new Headers(link === undefined ? {} : { Link: link });
+    const { store } = feedOf(2, () => new Response(`[${textOf(2)}]`, { headers }));
+    const failure: unknown = await take(store, 2, { cursor: '1' }).catch((reason: unknown) => reason);
+    expect(failure).toMatchObject({ code: 'unexpected_response', message: expect.stringContaining('Link') });
+  });
+
   it('moves its cursor on while nothing happens, so that it does not expire', async () => {
     const { store, feed, sent } = feedOf(0);
     const controller = new AbortController();
     const followed = store.events.follow({ signal: controller.signal });
     const ended = followed[Symbol.asyncIterator]().next();
     while (sent.length < 2) await new Promise(setImmediate);
-    expect(followed.cursor).toBe('0');
+    const { cursor } = followed;
     feed.count = 1;
     expect(await ended).toMatchObject({ value: { id: idOf(1) } });
-    expect(followed.cursor).toBe('1');
+    expect(followed.cursor).not.toBe(cursor);
     controller.abort();
+    feed.purged = 1;
+    await expect(take(store, 1, { cursor })).rejects.toMatchObject({ code: 'cursor_expired' });
   });
 
   it('ends without an error when its signal is aborted: between two events, in a request, in a wait', async () => {
@@ -162,11 +246,49 @@ describe('following the events', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, wait]);
   });
 
-  it('throws any other failure, such as a cursor that has expired', async () => {
-    const { store } = feedOf(1, () => error(410, 'cursor_expired'));
+  it('goes on by itself over three restarts of 20 s, without an event lost or repeated', async () => {
+    const { store, feed, clock } = feedOf(1, () => {
+      const [minute, second] = [Math.floor(clock.now() / 60_000), (clock.now() % 60_000) / 1000];
+      if (minute < 3 && second >= 10 && second < 30) throw new TypeError('connection refused');
+      feed.count = 1 + Math.floor(clock.now() / 2_000);
+      return undefined;
+    });
+    expect(pets((await take(store, 120)).events)).toEqual(petsUntil(120));
+    expect(clock.now()).toBeLessThan(260_000);
+  });
+
+  it.each(OUTAGES)(
+    'goes on after %s, with pauses that grow to half a minute and begin anew',
+    async (_what, failure) => {
+      const FAILED = 10;
+      const { store, sent, ended, feed } = feedOf(1, (request, clock) => {
+        if (request === 2 * FAILED + 2) feed.count = 2;
+        return [FAILED + 1, 2 * FAILED + 2].includes(request) ? undefined : failure(clock);
+      });
+      expect(pets((await take(store, 2, { interval: 1_000 })).events)).toEqual(petsUntil(2));
+      const pauses = sent.slice(1).map(({ at }, index) => at - (ended[index] ?? 0));
+      for (const half of [pauses.slice(0, FAILED), pauses.slice(FAILED + 1)])
+        for (const [index, pause] of half.entries()) {
+          const bound = Math.min(30_000, 500 * 2 ** index);
+          expect(pause).toBeGreaterThanOrEqual(bound / 2);
+          expect(pause).toBeLessThanOrEqual(bound + 2_000);
+        }
+    },
+  );
+
+  it.each([
+    [400, 'invalid_parameter'],
+    [401, 'revoked_api_key'],
+    [403, 'insufficient_scope'],
+    [404, 'not_found'],
+    [410, 'cursor_expired'],
+    [418, 'a_new_code'],
+  ])('ends with an error %i of the API, such as %s', async (status, code) => {
+    const { store, sent } = feedOf(1, () => error(status, code));
     const failure: unknown = await take(store, 1, { cursor: '1' }).catch((reason: unknown) => reason);
     expect(failure).toBeInstanceOf(ApiError);
-    expect(failure).toMatchObject({ code: 'cursor_expired', status: 410 });
+    expect(failure).toMatchObject({ code, status });
+    expect(sent).toHaveLength(1);
   });
 
   it('asks at most once a second', () => {

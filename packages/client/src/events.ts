@@ -2,6 +2,8 @@ import { ApiError } from './api-error.js';
 import type { components, webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
 import { type Page, type Pages, pagesOf } from './pages.js';
+import { patient } from './patience.js';
+import { type Place, placeAt, textOf } from './place.js';
 import type { Transport } from './transport.js';
 
 type Schemas = components['schemas'];
@@ -26,9 +28,9 @@ export interface EventQuery<Type extends EventType = EventType> {
 }
 
 export interface FollowOptions<Type extends EventType = EventType> {
-  /** Only events of these types. */
+  /** Only events of these types. Default: those of the earlier `Following` whose `cursor` is given, else every type. */
   readonly types?: readonly Type[] | undefined;
-  /** The `cursor` of an earlier `Following`. Default: begins with the oldest event that is kept. */
+  /** The `cursor` of an earlier `Following` of the same types. Default: begins with the oldest event that is kept. */
   readonly cursor?: string | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
@@ -54,80 +56,101 @@ export class Events {
     return pagesOf(this.#transport, '/events', { ...query, type: types }, options);
   }
 
-  /** The events until now, and later ones as they happen. */
+  /**
+   * The events until now, and later ones as they happen.
+   *
+   * @throws RangeError that names the option and its rule.
+   */
   follow<Type extends EventType = EventType>(options: FollowOptions<Type> = {}): Following<StoreEvent<Type>> {
-    const { types, cursor, signal } = options;
+    const { signal } = options;
     const interval = integer('interval', options.interval ?? 5_000, 1_000, LONGEST_TIMER);
+    const place = placeAt(options.cursor, options.types);
+    // Those of a saved place may be types that this version doesn't know.
+    const types = place.types as readonly Type[] | undefined;
     return new Following(
-      cursor,
+      place,
       signal,
-      (page) => this.list({ types, limit: MOST_EVENTS, cursor: page }, { signal }).page(),
-      (least) => this.#transport.pause(Math.max(interval, least), signal),
+      (cursor) => {
+        const query = { limit: MOST_EVENTS, cursor, type: types };
+        return pagesOf<StoreEvent<Type>>(patient(this.#transport), '/events', query, { signal }).page();
+      },
+      () => this.#transport.pause(interval, signal),
     );
   }
 }
 
-/** Between a page's cursor and an event's id. Neither has it. */
-const BEHIND = '~';
-
 /**
- * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. A limit
- * only delays it. Any other failure is thrown as an ApiError: `cursor_expired` if events after the cursor are lost.
+ * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. While the
+ * API can't be reached or has a limit, it asks again. What the API refuses is thrown as an ApiError: `cursor_expired` if
+ * events after the cursor may be lost.
  */
 export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
-  #cursor: string | undefined;
+  #place: Place;
   readonly #signal: AbortSignal | undefined;
   readonly #fetch: (cursor: string | undefined) => Promise<Page<Event>>;
-  readonly #pause: (least: number) => Promise<void>;
+  readonly #pause: () => Promise<void>;
 
   constructor(
-    cursor: string | undefined,
+    place: Place,
     signal: AbortSignal | undefined,
     fetch: (cursor: string | undefined) => Promise<Page<Event>>,
-    pause: (least: number) => Promise<void>,
+    pause: () => Promise<void>,
   ) {
-    this.#cursor = cursor;
+    this.#place = place;
     this.#signal = signal;
     this.#fetch = fetch;
     this.#pause = pause;
   }
 
   /**
-   * The place after the event that the loop is at: `follow({ cursor })` goes on there. It moves on while nothing happens
-   * too, so that it doesn't expire. Undefined before the first page.
+   * The place after the event that the loop is at: `follow({ cursor })` goes on there, with the same types. It moves on
+   * while nothing happens too, so that it doesn't expire. Undefined before the first page.
    */
   get cursor(): string | undefined {
-    return this.#cursor;
+    return textOf(this.#place);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
     for (;;) {
-      // The API's cursors are of pages. So a place within one is its page's cursor and the event's id.
-      const [start = '', last] = this.#cursor?.split(BEHIND) ?? [];
-      const page = await this.#page(start === '' ? undefined : start);
+      const { types, page: start, event: last } = this.#place;
+      const page = await this.#page(start);
       if (page === undefined) return;
-      const { items, next } = page;
-      if (next === undefined) return;
-      const end = new URL(next).searchParams.get('cursor') ?? undefined;
-      for (const event of items.slice(items.findIndex(({ id }) => id === last) + 1)) {
+      const { items } = page;
+      const end = endOf(page, start);
+      const index = items.findIndex(({ id }) => id === last);
+      if (last !== undefined && index === -1) throw notKept();
+      for (const event of items.slice(index + 1)) {
         if (this.#signal?.aborted === true) return;
-        this.#cursor = event === items.at(-1) ? end : start + BEHIND + event.id;
+        // The API's cursors are of pages. So a place within one is its page's cursor and the event's id.
+        this.#place = event === items.at(-1) ? { types, page: end } : { types, page: start, event: event.id };
         yield event;
       }
-      this.#cursor = end;
-      if (items.length < MOST_EVENTS) await this.#pause(0);
+      this.#place = { types, page: end };
+      if (items.length < MOST_EVENTS) await this.#pause();
     }
   }
 
   /** Undefined once the signal is aborted. */
   async #page(cursor: string | undefined): Promise<Page<Event> | undefined> {
-    for (;;)
-      try {
-        return await this.#fetch(cursor);
-      } catch (error) {
-        if (this.#signal?.aborted === true) return undefined;
-        if (!(error instanceof ApiError) || error.kind !== 'rate_limit') throw error;
-        await this.#pause((error.retryAfter ?? 0) * 1000);
-      }
+    try {
+      return await this.#fetch(cursor);
+    } catch (error) {
+      if (this.#signal?.aborted === true) return undefined;
+      throw error;
+    }
   }
+}
+
+/** The cursor behind the page. Every page of events has one: without it the next page would be the first one. */
+function endOf({ items, next }: Page<unknown>, start: string | undefined): string {
+  const end = (next === undefined ? undefined : new URL(next).searchParams.get('cursor')) ?? '';
+  if (end !== '' && (items.length === 0 || end !== start)) return end;
+  const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
+  throw new ApiError({ code: 'unexpected_response', message, status: 200 });
+}
+
+/** What the API answers to a cursor of events that it doesn't keep. It can't tell an event from its page. */
+function notKept(): ApiError {
+  const message = 'the event of cursor is no longer kept, so events after it may be lost; begin without a cursor';
+  return new ApiError({ code: 'cursor_expired', message, status: 410 });
 }

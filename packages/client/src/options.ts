@@ -27,7 +27,7 @@ export interface ClientOptions {
   readonly baseUrl?: string | undefined;
   /** Default: `API_KEY` of the environment. */
   readonly apiKey?: string | undefined;
-  /** Most times a request is sent, 1 to 100. Default: 5. */
+  /** Most times a request is sent, 1 to 100; `events.follow` isn't bounded. Default: 5. */
   readonly maxTries?: number | undefined;
   /** Longest time that a call waits for limits and between its tries, in milliseconds. Default: 65,000, the longest wait for a new minute. */
   readonly maxWait?: number | undefined;

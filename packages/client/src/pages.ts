@@ -30,8 +30,14 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#fetch = fetch;
   }
 
-  /** The same list from this page on. `page` is the `next` of another page, or the `page` of an error. */
+  /**
+   * The same list from this page on. `page` is the `next` of another page, or the `page` of an error.
+   *
+   * @throws RangeError if it is empty, or ApiError if it isn't an address of this list.
+   */
   from(page: string): Pages<Item> {
+    // A URL takes an empty address for the first page.
+    if (page.trim() === '') throw new RangeError('page is empty: it must be the next of another page');
     return new Pages(this.#own(page), this.#fetch);
   }
 
@@ -84,7 +90,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
 
 /** The list at this path of the API. */
 export function pagesOf<Item>(
-  transport: Transport,
+  transport: Pick<Transport, 'at' | 'send'>,
   path: keyof paths,
   query: Query,
   options: CallOptions = {},

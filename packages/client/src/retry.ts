@@ -10,8 +10,8 @@ const PASSING = [0, 408, 429, 502, 503, 504];
  * Milliseconds to wait after the nth try: a random time from half to the whole of a bound that doubles each time, and
  * never less than `Retry-After`, in seconds.
  */
-export function backOff(tries: number, retryAfter: number | undefined): number {
-  const bound = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1));
+export function backOff(tries: number, retryAfter: number | undefined, longest = LONGEST_WAIT): number {
+  const bound = Math.min(longest, FIRST_WAIT * 2 ** (tries - 1));
   const random = Math.random();
   return Math.max((bound * (1 + random)) / 2, retryAfter === undefined ? 0 : retryAfter * 1000 + random * JITTER);
 }

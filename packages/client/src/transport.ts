@@ -29,6 +29,8 @@ export interface Sending extends CallOptions {
   readonly ifMatch?: string | undefined;
   /** Address of the page, if a list is fetched. */
   readonly page?: string | undefined;
+  /** The number of this try, if the caller itself sends it again. Undefined: it is sent again here. */
+  readonly tries?: number | undefined;
 }
 
 interface Request extends FailedRequest {
@@ -83,7 +85,9 @@ export class Transport {
     const request = requestOf(sending);
     const longest = timeout(sending.timeout) ?? this.#options.timeout;
     try {
-      return await within(this.#options.clock, longest, sending.signal, (signal) => this.#repeat(request, signal));
+      return await within(this.#options.clock, longest, sending.signal, (signal) =>
+        this.#repeat(request, signal, sending.tries),
+      );
     } catch (error) {
       // The reason may be any value, also the ApiError of another call.
       const isOver = error instanceof TimedOut || error === sending.signal?.reason;
@@ -91,12 +95,14 @@ export class Transport {
     }
   }
 
-  async #repeat(request: Request, signal: AbortSignal): Promise<Answer<unknown>> {
-    const { clock, maxTries, maxWait } = this.#options;
+  /** @param only the number of the only try. */
+  async #repeat(request: Request, signal: AbortSignal, only: number | undefined): Promise<Answer<unknown>> {
+    const { clock, maxWait } = this.#options;
+    const maxTries = only ?? this.#options.maxTries;
     let waited = 0;
     let mayHaveHappened = false;
     let last: ApiError | undefined;
-    for (let tries = 1; ; tries += 1) {
+    for (let tries = only ?? 1; ; tries += 1) {
       waited += await this.#turn(request, maxWait - waited, signal, last);
       const { error, data, response } = await this.#try(request, tries, signal);
       if (error === undefined) return { data, response };

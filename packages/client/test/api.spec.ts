@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
-import { instant, MINUTE } from '@adoption-store/domain';
+import { DAY, instant, MINUTE } from '@adoption-store/domain';
 import { temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -302,6 +302,24 @@ describe('webhooks', () => {
     const since = new Date(Date.parse(event?.createdAt ?? '') - 1);
     expect((await store.webhooks.recover(id, since)).queued).toBeGreaterThan(0);
     expect(await all(store.webhooks.deliveries(id))).toContainEqual({ ...failed, ...queued });
+  });
+});
+
+// After the webhooks, because they send no events of over a month ago.
+describe('events that are no longer kept', () => {
+  it('are said to be lost to a reader that stopped before them, also on its first page', async () => {
+    const store = storeOf({ apiKey: (await api.openKey()).key });
+    for (const name of ['Luna', 'Bella']) await store.createPet({ name, categoryId: 1n });
+    const followed = store.events.follow();
+    await followed[Symbol.asyncIterator]().next();
+    // The database's own clock says when an event was stored.
+    api.clock.set(instant(Date.now() + 31 * DAY));
+    await api.application.publishEvents.execute();
+    await api.application.purgeExpired.execute('events');
+    const kept = await store.createPet({ name: 'Milo', categoryId: 1n });
+    expect(await all(store.events.list())).toMatchObject([{ data: kept }]);
+    const again = store.events.follow({ cursor: followed.cursor })[Symbol.asyncIterator]().next();
+    await expect(again).rejects.toMatchObject({ name: 'ApiError', code: 'cursor_expired', status: 410 });
   });
 });
 

@@ -17,12 +17,17 @@ const STATUSES: Readonly<Record<string, PetStatus>> = {
   8: 'available', // at a retailer
 };
 
+const READ = ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'];
+/** An animal that has a value here is left out. The values are counted, because no field here has what they say. */
+const OMITTED = ['ANIMALDECEASEDDATE', 'ANIMALNONSHELTER'];
+
 /** Reads ASM3's export of animals. */
 export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
   let lastCode = '';
   return csvRows(input, omissions, {
-    required: ['ANIMALNAME', 'ANIMALSPECIES'],
-    known: ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'],
+    // An export has all of these. If somebody has removed one, every animal would seem to be alive, here or available.
+    required: [...READ, ...OMITTED],
+    known: READ,
     isEmpty,
     rowOf: (texts, line) => {
       // An animal may be called None: ASM3 has no animal without a name.

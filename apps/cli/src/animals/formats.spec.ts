@@ -183,6 +183,19 @@ describe('an export of ASM3', () => {
   });
 });
 
+describe('a file of ASM3 from which somebody has removed columns', () => {
+  const COLUMNS =
+    'ANIMALNAME,ANIMALSPECIES,MOVEMENTTYPE,ANIMALNOTFORADOPTION,ANIMALDECEASEDDATE,ANIMALNONSHELTER'.split(',');
+
+  it.each(COLUMNS)('is refused without %s, because none of its animals would have it', async (missing) => {
+    const left = COLUMNS.filter((column) => column !== missing);
+    const animals = `${left.join()}\n${left.map(() => '').join()}\n`;
+    expect(await rowsOf(readAsm3, animals)).toEqual([
+      { line: 1, refusal: expect.stringContaining(`lacks the column "${missing}"`) },
+    ]);
+  });
+});
+
 describe('a file of Petfinder', () => {
   it('is mapped as the README says', async () => {
     const { rows, omitted } = await read(
