@@ -12,6 +12,7 @@ import {
   type Instant,
   instant,
   INT64_MAX,
+  isForAll,
   MINUTE,
   MOST_COUNTED,
   MOST_PINGS,
@@ -47,19 +48,30 @@ const FULL_PAUSE = 10 * SECOND;
 /** The same for one whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
-/** The next turn is due when the pause after the last one is over. Rows that are locked are left to the next time. */
+/**
+ * The next turn is due when the pause after the last one is over. Rows that are locked are left to the next time. The feed is
+ * asked for one event of each type behind the webhook's position, by a range of one index.
+ */
 const WAKE = `
   WITH resting AS (
     SELECT id FROM webhooks, event_feed
     WHERE status = 'enabled' AND turn_at > greatest(busy_until, paused_until, now()) AND position < last_position
       AND EXISTS (
-        SELECT FROM events
-        WHERE events.account_id IN (${EVERYBODY}, webhooks.account_id) AND type = ANY(coalesce(types, $1::text[]))
-          AND events.position > webhooks.position
+        SELECT FROM unnest($1::text[], $2::boolean[]) AS known (kind, is_for_all),
+          LATERAL (SELECT CASE WHEN is_for_all THEN ${EVERYBODY} ELSE webhooks.account_id END AS account) AS wanted,
+          LATERAL (
+            SELECT account_id, type FROM events
+            WHERE (account_id, type, position) > (account, kind, webhooks.position)
+            ORDER BY account_id, type, position LIMIT 1
+          ) AS next
+        WHERE (types IS NULL OR kind = ANY(types)) AND (next.account_id, next.type) = (account, kind)
       )
     FOR NO KEY UPDATE OF webhooks SKIP LOCKED
   )
   UPDATE webhooks SET turn_at = greatest(busy_until, paused_until, now()) FROM resting WHERE webhooks.id = resting.id`;
+
+/** The types of events, and of each whether it is for everybody. */
+const KNOWN = [EVENT_TYPES, EVENT_TYPES.map(isForAll)];
 
 /** In the order of the ids, so that two batches don't wait for each other. */
 const SETTLE = `
@@ -143,18 +155,23 @@ const RECOVER = `
 const BACKLOG = `
   WITH served AS (
     SELECT webhooks.* FROM webhooks JOIN accounts ON accounts.id = account_id
-    WHERE status = 'enabled' AND (scopes IS NULL OR scopes @> $1::text[])
+    WHERE status = 'enabled' AND (scopes IS NULL OR scopes @> $3::text[])
+  ), queued AS (
+    SELECT FROM served, LATERAL (
+      SELECT FROM webhook_deliveries WHERE webhook_id = served.id AND status = 'queued' LIMIT ${MOST_COUNTED}
+    ) AS delivery LIMIT ${MOST_COUNTED}
+  ), untaken AS (
+    SELECT FROM served, unnest($1::text[], $2::boolean[]) AS known (kind, is_for_all),
+      LATERAL (SELECT CASE WHEN is_for_all THEN ${EVERYBODY} ELSE served.account_id END AS account) AS wanted,
+      LATERAL (
+        SELECT FROM events
+        WHERE (account_id, type, position) > (account, kind, served.position) AND (account_id, type) <= (account, kind)
+        ORDER BY account_id, type, position LIMIT ${MOST_COUNTED}
+      ) AS next
+    WHERE types IS NULL OR kind = ANY(types) LIMIT ${MOST_COUNTED}
   )
   SELECT
-    (SELECT count(*)::integer FROM (
-      SELECT FROM served, LATERAL (
-        (SELECT 1 FROM webhook_deliveries WHERE webhook_id = served.id AND status = 'queued' LIMIT ${MOST_COUNTED})
-        UNION ALL
-        (SELECT 1 FROM events
-        WHERE account_id IN (${EVERYBODY}, served.account_id) AND type = ANY(coalesce(types, $2::text[]))
-          AND position > served.position LIMIT ${MOST_COUNTED})
-      ) AS waiting LIMIT ${MOST_COUNTED}
-    ) AS counted) AS waiting,
+    least(${MOST_COUNTED}, (SELECT count(*) FROM queued) + (SELECT count(*) FROM untaken))::integer AS waiting,
     (SELECT count(*)::integer FROM (
       SELECT FROM webhooks WHERE status = 'enabled' AND failed_turns > 0 LIMIT ${MOST_COUNTED}
     ) AS counted) AS failing,
@@ -166,10 +183,23 @@ const PURGE_FORGOTTEN = `
     WHERE position >= $1 AND position <= (SELECT purged_position FROM event_feed) ORDER BY position LIMIT $2
   )) RETURNING position`;
 
+/** A webhook's note goes once none of its deliveries is left. */
 const PURGE_DELETED = `
-  DELETE FROM webhook_deliveries WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY webhook_id, id LIMIT $2
-  ))`;
+  WITH gone AS MATERIALIZED (
+    SELECT id FROM deleted_webhooks ORDER BY id LIMIT 100
+  ), portion AS MATERIALIZED (
+    SELECT delivery.ctid FROM gone, LATERAL (
+      SELECT webhook_deliveries.ctid FROM webhook_deliveries
+      WHERE (webhook_id, webhook_deliveries.id) > (gone.id, 0) AND webhook_id <= gone.id
+      ORDER BY webhook_id, webhook_deliveries.id LIMIT $1
+    ) AS delivery LIMIT $1
+  ), deleted AS (
+    DELETE FROM webhook_deliveries WHERE ctid = ANY(ARRAY(SELECT ctid FROM portion))
+  ), noted AS (
+    DELETE FROM deleted_webhooks WHERE id = ANY(ARRAY(SELECT id FROM gone WHERE (SELECT count(*) FROM portion) < $1))
+    RETURNING id
+  )
+  SELECT (SELECT count(*) FROM portion)::integer AS deleted, (SELECT count(*) FROM noted)::integer AS notes`;
 
 interface Settled {
   readonly delivery: DueDelivery;
@@ -197,7 +227,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
   }
 
   async wake(): Promise<number> {
-    const [, woken] = await this.write<[unknown, number]>(WAKE, [EVENT_TYPES]);
+    const [, woken] = await this.write<[unknown, number]>(WAKE, [...KNOWN]);
     return woken;
   }
 
@@ -266,8 +296,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
   async backlog(): Promise<WebhookBacklog> {
     const [{ dueSince, ...counts }] = await readFromDatabase(this.dataSource, () =>
       this.dataSource.query<[{ waiting: number; failing: number; dueSince: Date | null }]>(BACKLOG, [
+        ...KNOWN,
         DELIVERY_SCOPES,
-        EVENT_TYPES,
       ]),
     );
     return { ...counts, dueSince: dueSince === null ? undefined : instant(dueSince.getTime()) };
@@ -290,16 +320,13 @@ export class PostgresWebhookQueue implements WebhookQueue {
   }
 
   private async purgeDeleted(): Promise<number> {
-    let deleted = 0;
-    for (;;) {
-      const [webhook] = await this.write<{ id: string }[]>('SELECT id FROM deleted_webhooks LIMIT 1');
-      if (webhook === undefined) return deleted;
-      deleted += await inPortions(async (most) => {
-        const [, count] = await this.write<[unknown, number]>(PURGE_DELETED, [webhook.id, most]);
-        return count;
-      });
-      await this.write('DELETE FROM deleted_webhooks WHERE id = $1', [webhook.id]);
-    }
+    let sum = 0;
+    await inPortions(async (most) => {
+      const [{ deleted, notes }] = await this.write<[{ deleted: number; notes: number }]>(PURGE_DELETED, [most]);
+      sum += deleted;
+      return deleted + notes;
+    });
+    return sum;
   }
 
   /** Ends a turn without an attempt. The next one is after `pause` milliseconds at the earliest. */
