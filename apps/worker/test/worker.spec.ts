@@ -233,7 +233,7 @@ describe('a worker', () => {
     const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
     const application = createApplication({ ...ports, webhookSender });
     const { webhook, secret } = await application.createWebhook.execute({ accountId, url });
-    await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days'`);
+    await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days', attempted_at = now()`);
     const { id: delivery } = await application.pingWebhook.execute(webhook);
     const worker = await startByMail({ LOG_LEVEL: 'trace' });
     await until(() => sink.received.length === 1);
