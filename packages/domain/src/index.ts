@@ -82,12 +82,19 @@ export {
 } from './webhooks/delivery.js';
 export * from './webhooks/use-cases.js';
 export {
+  decideSecretRotation,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
+  MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
+  type NewWebhook,
+  type PastSecret,
+  type SecretRotationState,
   SECRET_OVERLAP,
-  type StoredWebhook,
+  type SecretRotation,
+  stillSigning,
+  tooManySecrets,
   tooManyWebhooks,
   type Webhook,
   WEBHOOK_STATUSES,

@@ -19,6 +19,7 @@ export const domainErrorKinds = {
   category_name_taken: 'conflict',
   category_in_use: 'conflict',
   too_many_webhooks: 'conflict',
+  too_many_secrets: 'conflict',
   webhook_disabled: 'conflict',
   cursor_expired: 'gone',
   service_unavailable: 'unavailable',

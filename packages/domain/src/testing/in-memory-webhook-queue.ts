@@ -167,9 +167,9 @@ export class InMemoryWebhookQueue
   protected itemOf(job: DeliveryJob): ClaimedDelivery {
     const entry = this.entryOf(job);
     if (entry === undefined) throw new Error('its webhook is gone');
-    const { webhook, turns: number, failedTurns, failingSince } = entry;
+    const { webhook, secrets, turns: number, failedTurns, failingSince } = entry;
     const { id, failures, event, createdAt } = job;
-    const { url, accountId, secrets } = webhook;
+    const { url, accountId } = webhook;
     return {
       ...{ id, number, failures, createdAt: event?.createdAt ?? createdAt },
       ...{ eventId: event?.id, type: event?.type ?? PING, data: event?.data ?? pingData(webhook.id) },

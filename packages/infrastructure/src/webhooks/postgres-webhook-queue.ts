@@ -27,7 +27,7 @@ import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { type ClaimRequest, milliseconds, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import type { LazyCipher } from './secret-cipher.js';
-import { secretsFrom } from './webhook.schema.js';
+import { secretsFrom } from './stored-secrets.js';
 import {
   CLAIM,
   type ClaimedRow,
@@ -140,17 +140,16 @@ export class PostgresWebhookQueue
     if (first === undefined) return [];
     const { webhookId: id, turns: number, accountId, url, failedTurns } = first;
     const failingSince = first.failingSince === null ? undefined : instant(first.failingSince.getTime());
-    const previousUntil = first.previousUntil === null ? null : instant(first.previousUntil.getTime());
+    const previousUntil = first.previousUntil === null ? undefined : instant(first.previousUntil.getTime());
     if (first.id === null) {
       // Nothing is due any more. The webhook gets no turn before something is, so this ends.
       await this.finish(id, number, { failedTurns, failingSince, pause: 0 });
       return this.claim(claim);
     }
     const cipher = await this.cipher.get();
-    const receiver = {
-      ...{ id, accountId: BigInt(accountId) as AccountId, url, failedTurns, failingSince },
-      secrets: secretsFrom({ ...first, id, previousUntil }, cipher),
-    };
+    const secrets = secretsFrom({ ...first, id, previousUntil }, cipher);
+    if (secrets === undefined) throw new Error('WEBHOOK_SECRET lacks the secret that has encrypted a webhook');
+    const receiver = { id, accountId: BigInt(accountId) as AccountId, url, failedTurns, failingSince, secrets };
     return rows.flatMap((row) => (row.id === null ? [] : [deliveryFrom({ ...row, id: row.id }, receiver)]));
   }
 

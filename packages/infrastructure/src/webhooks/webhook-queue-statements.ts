@@ -9,7 +9,7 @@ import {
 import { milliseconds as unixMilliseconds } from '../database/columns.js';
 import { milliseconds } from '../deliveries/postgres-delivery-queue.js';
 import { isFor, wake } from './fan-out.js';
-import type { SecretRow } from './webhook.schema.js';
+import type { SecretRow } from './stored-secrets.js';
 
 const EVENT = `'evt_' || replace(events.id::text, '-', '')`;
 
@@ -24,7 +24,7 @@ export const CLAIM = `
   )
   SELECT
     receiver.id AS "webhookId", receiver.account_id AS "accountId", url, secret, previous_secret AS "previousSecret",
-    previous_until AS "previousUntil", turns, failed_turns AS "failedTurns", failing_since AS "failingSince",
+    previous_until AS "previousUntil", past_secrets AS "pastSecrets", turns, failed_turns AS "failedTurns", failing_since AS "failingSince",
     due.id, failures, ${EVENT} AS "eventId", type, data::text,
     ${unixMilliseconds('coalesce(events.created_at, due.created_at)')} AS "createdAt"
   FROM receiver LEFT JOIN LATERAL (
