@@ -69,6 +69,10 @@ export class WorkerMetrics extends Metrics {
     'Attempts to deliver an event to a webhook',
     ['outcome'],
   );
+  readonly unreadableWebhooks = this.gauge(
+    'adoption_store_webhooks_unreadable',
+    'Enabled webhooks to which this worker sends nothing, because no secret of WEBHOOK_SECRET decrypts theirs',
+  );
   private readonly oldestEvent = this.gauge(
     'adoption_store_event_oldest_undelivered_age_seconds',
     'Age of the oldest event that is not published, or whose delivery nobody has tried; 0 without any',

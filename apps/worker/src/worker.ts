@@ -27,6 +27,7 @@ import { tracingSender } from './messages/tracing-message-sender.js';
 import { WorkerMetrics } from './metrics.js';
 import { USE_CASES } from './use-cases.js';
 import { within } from './waiting.js';
+import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
@@ -123,6 +124,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         logAttempt(log, 'webhook delivery', about, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
       },
     });
+    reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
     jobs.start({
       name: 'publish events',
       work: async () => (await publishEvents.execute()).mayHaveMore,
