@@ -1,12 +1,6 @@
 import { type Instant, type SecretRotation, stillSigning, type WebhookSecrets } from '@adoption-store/domain';
 import type { Encrypted, SecretCipher } from './secret-cipher.js';
-import type { WebhookRow } from './webhook.schema.js';
-
-/** An encrypted secret that another one has replaced, as `past_secrets` has it. */
-export interface StoredPastSecret extends Encrypted {
-  /** In Unix milliseconds. */
-  readonly until: Instant;
-}
+import type { StoredPastSecret, WebhookRow } from './webhook.schema.js';
 
 type PastRow = Pick<WebhookRow, 'pastSecrets' | 'previousSecret' | 'previousUntil'>;
 export type SecretRow = Pick<WebhookRow, 'id' | 'secret'> & PastRow;
@@ -38,7 +32,10 @@ export function rotated(row: WebhookRow, { webhook, secret, until }: SecretRotat
   return columns(cipher.encrypt(secret, row.id), past);
 }
 
-/** The columns with the first key of the cipher. Undefined if the current secret can't be decrypted. */
+/**
+ * The columns with the first key of the cipher. Undefined if the current secret can't be decrypted. `secretKey` isn't trusted:
+ * the version before changes the secret and leaves it.
+ */
 export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher) {
   const current = cipher.renew(row.secret, row.id);
   if (current === undefined) return undefined;
@@ -49,6 +46,7 @@ export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher)
   return columns(current, past);
 }
 
+/** Whether the row has these columns already. */
 export function isStored(row: WebhookRow, { secret, secretKey, pastSecrets }: ReturnType<typeof columns>): boolean {
   if (row.secret !== secret || row.secretKey !== secretKey || row.previousSecret !== null) return false;
   if (row.pastSecrets.length !== pastSecrets.length) return false;

@@ -3,7 +3,13 @@ import { EntitySchema } from 'typeorm';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
-import type { StoredPastSecret } from './stored-secrets.js';
+import type { Encrypted } from './secret-cipher.js';
+
+/** An encrypted secret that another one has replaced. */
+export interface StoredPastSecret extends Encrypted {
+  /** In Unix milliseconds. */
+  readonly until: Instant;
+}
 
 /** Null, not undefined, which TypeORM's updates skip. */
 export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
