@@ -83,6 +83,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: 2,
     categories: settings.CATEGORIES,
+    webhookSecrets: settings.WEBHOOK_SECRET,
   });
   try {
     const provesAddresses = await deployment.provesAddresses();
@@ -167,6 +168,20 @@ export function parse(
   );
   const values: OptionValues = Object.fromEntries(texts);
   return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
+}
+
+/** Does the work for each id, and returns what to print. If one is refused, it is done for the others nevertheless. */
+export async function* eachOf(ids: readonly string[], work: (id: string) => Promise<string>): AsyncGenerator<string> {
+  const refusals: string[] = [];
+  for (const id of ids) {
+    try {
+      yield await work(id);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind === 'unavailable') throw error;
+      refusals.push(error.message);
+    }
+  }
+  if (refusals.length > 0) throw new Error(refusals.join('\n'));
 }
 
 /** Turns any error of `work` into a usage error. */

@@ -8,6 +8,7 @@ export const USE_CASES = (
     ['importAnimals', 'exportAnimals'],
     ['listCategories'],
     ['listMessages', 'retryMessage', 'retryFailedMessages'],
+    ['listAllWebhooks', 'disableWebhook', 'removeWebhook', 'countWebhookSecrets'],
   ] as const
 ).flat();
 

@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Application, createApplication, DomainError } from '@adoption-store/domain';
+import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
@@ -9,6 +9,7 @@ import { animalCommands } from '../src/animals/animal-commands.js';
 import type { Program } from '../src/command-line.js';
 import { keyCommands } from '../src/accounts/key-commands.js';
 import { messageCommands } from '../src/messages/message-commands.js';
+import { webhookCommands } from '../src/webhooks/webhook-commands.js';
 import { call, failing, inShell } from './support/commands.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
@@ -318,6 +319,70 @@ describe('messages', () => {
   });
 });
 
+describe('webhooks', () => {
+  const secret = 's'.repeat(32);
+  const webhooks = (...args: readonly string[]) =>
+    call(webhookCommands, args, { DATABASE_URL: database.url, WEBHOOK_SECRET: `${secret},${'o'.repeat(32)}` });
+  const [failing, other] = [`whk_${'f'.repeat(24)}`, `whk_${'o'.repeat(24)}`];
+  beforeAll(async () => {
+    await create('--email', 'hooks@example.com');
+    await query(`
+      INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at, failing_since, recovering_since)
+      SELECT hook, id, 'https://example.com/' || left(hook, 5), 'enabled', 'hidden', now(), now(), since, since
+      FROM accounts, (VALUES ('${failing}', '2026-11-21T12:00:00Z'::timestamptz), ('${other}', NULL)) AS hooks (hook, since)
+      WHERE email = 'hooks@example.com'`);
+  });
+
+  it('list shows those of all accounts or of one, how they are, and never a secret', async () => {
+    const { code, stdout } = await webhooks('list');
+    expect(code).toBe(0);
+    const noon = '2026-11-21T12:00:00.000Z';
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['ID', 'ACCOUNT', 'STATUS', 'FAILING SINCE', 'RECOVERING SINCE', 'URL'],
+      [failing, 'hooks@example.com', 'enabled', noon, noon, 'https://example.com/whk_f'],
+      [other, 'hooks@example.com', 'enabled', '-', '-', 'https://example.com/whk_o'],
+      [''],
+    ]);
+    expect((await webhooks('list', '--account', 'HOOKS@example.com')).stdout).toBe(stdout);
+    expect((await webhooks('list', '--account', 'ghost@example.com')).stdout).not.toContain('whk_');
+  });
+
+  it('disable, enable and delete change each that there is, and say so of another', async () => {
+    const missing = `whk_${'0'.repeat(24)}`;
+    const stderr = `no webhook has the id ${missing}\n`;
+    const done = (what: string) => ({ code: 1, stderr, stdout: `webhook ${failing} is ${what}\n` });
+    const statuses = () => query(`SELECT status FROM webhooks ORDER BY id`);
+    expect(await webhooks('disable', missing, failing)).toEqual(done('disabled'));
+    expect(await statuses()).toEqual([{ status: 'disabled' }, { status: 'enabled' }]);
+    expect(await webhooks('enable', missing, failing)).toEqual(done('enabled'));
+    expect(await webhooks('delete', missing, failing)).toEqual(done('deleted'));
+    expect(await statuses()).toEqual([{ status: 'enabled' }]);
+  });
+
+  it('secrets tells how many are encrypted with the first secret, an older one, and none of those given', async () => {
+    const { ports, close } = await openInfrastructure({
+      databaseUrl: database.url,
+      poolSize: 1,
+      webhookSecrets: [secret],
+    });
+    const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+    const { createWebhook, listAccounts } = createApplication({ ...ports, webhookSender });
+    const [account] = (await listAccounts.execute()).filter(({ email }) => email === 'hooks@example.com');
+    await createWebhook.execute({ accountId: account?.id as AccountId, url: 'https://example.com' });
+    await close();
+    const { code, stdout } = await webhooks('secrets');
+    expect({ code, lines: stdout.split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        '1 webhook encrypted with the first secret',
+        '0 webhooks encrypted with an older one of WEBHOOK_SECRET',
+        '1 webhook encrypted with none of them, or not looked at by a worker yet',
+        '',
+      ],
+    });
+  });
+});
+
 describe('a long list', () => {
   const ROWS = 20_000;
   beforeAll(async () => {
@@ -420,6 +485,14 @@ describe('bad arguments', () => {
         ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
         ['retry', '--all-failed', '--since', 'yesterday'],
         ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
+      ],
+    ],
+    [
+      'webhooks',
+      webhookCommands,
+      [
+        ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all']],
+        ...[['disable'], ['enable'], ['delete'], ['delete', '1']],
       ],
     ],
     [

@@ -68,6 +68,15 @@ describe('a webhook', () => {
     expect(secretIn(rotated)).not.toBe(secret);
   });
 
+  it('gets no sixth secret that signs, and says until when', async () => {
+    const { person, webhook, path } = await owner();
+    for (let rotations = 0; rotations < 4; rotations += 1)
+      await portal.application.rotateWebhookSecret.execute(webhook);
+    const refused = await person.post(`${path}/rotate`);
+    expect(secretIn(refused)).toBeUndefined();
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('it can get another one from ')]);
+  });
+
   it('is disabled, enabled, pinged and deleted by its buttons', async () => {
     const { person, webhook, path } = await owner();
     const press = async (button: string) => {

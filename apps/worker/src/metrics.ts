@@ -78,6 +78,10 @@ export class WorkerMetrics extends Metrics {
     'Attempts to deliver an event to a webhook',
     ['outcome'],
   );
+  readonly unreadableWebhooks = this.gauge(
+    'adoption_store_webhooks_unreadable',
+    'Enabled webhooks to which this worker sends nothing, because no secret of WEBHOOK_SECRET decrypts theirs',
+  );
   private readonly oldestEvent = this.gauge(
     'adoption_store_event_oldest_undelivered_age_seconds',
     'For how long the store itself delays events: the age of the oldest one that is not published, or the time since a ' +

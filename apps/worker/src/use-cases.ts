@@ -6,4 +6,5 @@ export const USE_CASES = [
   'expireOrders',
   'publishEvents',
   'purgeExpired',
+  'reencryptWebhooks',
 ] as const;

@@ -28,6 +28,7 @@ import { tracingSender } from './messages/tracing-message-sender.js';
 import { WorkerMetrics } from './metrics.js';
 import { USE_CASES } from './use-cases.js';
 import { within } from './waiting.js';
+import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
@@ -132,6 +133,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       concurrency: WEBHOOK_CONCURRENCY,
       deliver: async (_isStopping, onMore) => deliverWebhooks.execute(onWebhookAttempt, onMore),
     });
+    reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
     jobs.start({
       name: 'publish events',
       async work() {

@@ -1,4 +1,4 @@
-import { type AccountId, createApplication } from '@adoption-store/domain';
+import { type AccountId, createApplication, type WebhookId } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -222,6 +222,39 @@ describe('a worker', () => {
       );
       return rows.length === 1;
     });
+  });
+
+  it('encrypts the secrets of webhooks with the first one of WEBHOOK_SECRET, and reports those that none decrypts', async () => {
+    const [lost, old, next] = ['x', 'o', 'n'].map((each) => each.repeat(32));
+    const { rows } = await client.query<{ id: string }>('SELECT min(id) AS id FROM accounts');
+    const accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
+    const create = async (secret = '', isDisabled = false) => {
+      const webhookSecrets = [secret];
+      const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, webhookSecrets });
+      const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+      const application = createApplication({ ...ports, webhookSender });
+      const { webhook } = await application.createWebhook.execute({ accountId, url: 'https://example.com' });
+      await application.disableWebhook.execute({ id: webhook.id, isDisabled });
+      await close();
+      return webhook.id;
+    };
+    const [kept, unreadable, disabled] = [await create(old), await create(lost), await create(lost, true)];
+    const keyOf = async (id: WebhookId) =>
+      (await client.query<{ secret_key: string }>('SELECT secret_key FROM webhooks WHERE id = $1', [id])).rows[0];
+    const before = await keyOf(kept);
+    const worker = await start({ WEBHOOK_SECRET: `${next},${old}` });
+    await until(async () =>
+      (await (await fetch(`${worker.health}/metrics`)).text()).includes('\nadoption_store_webhooks_unreadable 1\n'),
+    );
+    expect(await keyOf(kept)).not.toEqual(before);
+    const reported = () => logOf(worker).filter(({ msg }) => String(msg).startsWith('no secret of WEBHOOK_SECRET'));
+    await until(() => reported().length === 2);
+    expect(
+      reported()
+        .map(({ webhook }) => webhook)
+        .sort(),
+    ).toEqual([unreadable, disabled].sort());
+    await client.query('DELETE FROM webhooks');
   });
 
   it('attempts deliveries to webhooks, tells the owner of one that it disables, and logs no path and no secret', async () => {

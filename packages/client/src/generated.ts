@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook
-         * @description Gives the webhook another secret. For 24 hours the former one also signs. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
+         * @description Gives the webhook another secret. The one that it replaces also signs for 24 hours. At most 5 sign at the same time: one more rotation gets 409 `too_many_secrets`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -825,10 +825,10 @@ export interface components {
             status: number;
         };
         /**
-         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `cursor_expired`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `too_many_webhooks`, `unsupported_media_type`, `uri_too_long`, `webhook_disabled`; more may be added.
+         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `cursor_expired`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `too_many_secrets`, `too_many_webhooks`, `unsupported_media_type`, `uri_too_long`, `webhook_disabled`; more may be added.
          * @example bad_request
          */
-        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "cursor_expired" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "too_many_webhooks" | "unsupported_media_type" | "uri_too_long" | "webhook_disabled" | (string & {});
+        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "cursor_expired" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "too_many_secrets" | "too_many_webhooks" | "unsupported_media_type" | "uri_too_long" | "webhook_disabled" | (string & {});
         /**
          * @description An order for one animal.
          * @example {
@@ -3156,6 +3156,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];

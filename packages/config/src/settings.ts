@@ -57,6 +57,13 @@ export const storeSettings = {
     about: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
     read: oneOf('open', 'strict'),
   },
+  WEBHOOK_SECRET: {
+    default: undefined,
+    about:
+      'Secrets of at least 32 random characters, with commas between them, the same for all services: the first ' +
+      'encrypts the secrets of webhooks, all decrypt; without it the database keeps one',
+    read: secrets,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of every service. */
@@ -78,13 +85,6 @@ const serviceSettings = {
       'Networks, such as `10.1.0.0/16`, that webhooks may reach besides public addresses, there also by `http` and at any ' +
       'port; with commas between them',
     read: networks,
-  },
-  WEBHOOK_SECRET: {
-    default: undefined,
-    about:
-      'Secrets of at least 32 random characters, with commas between them, the same for all services: the first ' +
-      'encrypts the secrets of webhooks, all decrypt; without it the database keeps one',
-    read: secrets,
   },
   SHUTDOWN_TIMEOUT: {
     default: '10s',

@@ -84,15 +84,22 @@ export {
 export { QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
+  decideSecretRotation,
   DELIVERY_SCOPES,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_PINGS,
+  MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
+  type NewWebhook,
+  type PastSecret,
   SECRET_OVERLAP,
-  type StoredWebhook,
+  type SecretRotation,
+  type SecretRotationState,
+  stillSigning,
   tooManyPings,
+  tooManySecrets,
   tooManyWebhooks,
   type Webhook,
   WEBHOOK_STATUSES,

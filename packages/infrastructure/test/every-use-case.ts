@@ -221,6 +221,19 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const own = await webhook('recover');
       await application.recoverDeliveries.execute({ ...own, since: later(clock.now(), -HOUR) });
     },
+    // Without an account it is a list of all webhooks, in parts.
+    listAllWebhooks: () =>
+      each([undefined, 'account-3@example.com'], (whose) =>
+        application.listAllWebhooks.execute({ email: whose, limit: 100 }),
+      ),
+    disableWebhook: async () => {
+      const { id } = await webhook('disable');
+      for (const isDisabled of [true, false]) await application.disableWebhook.execute({ id, isDisabled });
+    },
+    removeWebhook: async () => application.removeWebhook.execute(await webhook('remove')),
+    reencryptWebhooks: () => application.reencryptWebhooks.execute(),
+    // A count of all rows can't be made cheaper.
+    countWebhookSecrets: async () => undefined,
     deliverWebhooks: async () => {
       for (const answer of [204, 500, 410]) {
         await application.pingWebhook.execute(await webhook(`deliver-${answer}`));

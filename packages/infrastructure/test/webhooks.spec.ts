@@ -1,9 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { MINUTE, newWebhookId, PLANS, type Ports, type StoredWebhook, type WebhookId } from '@adoption-store/domain';
+import { createDecipheriv, hkdfSync, randomUUID } from 'node:crypto';
+import {
+  decideSecretRotation,
+  HOUR,
+  instant,
+  type Instant,
+  MINUTE,
+  newWebhookId,
+  PLANS,
+  type Ports,
+  type SecretRotationState,
+  type Webhook,
+  type WebhookId,
+} from '@adoption-store/domain';
 import { webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
+import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
+import { SecretCipher } from '../src/webhooks/secret-cipher.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -26,8 +40,8 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     closers.push(close);
     return ports;
   }
-  const at = { createdAt: 0 as StoredWebhook['createdAt'], updatedAt: 0 as StoredWebhook['updatedAt'] };
-  async function add({ accounts, webhooks, cryptography }: Ports, secret: string): Promise<StoredWebhook> {
+  const at = { createdAt: 0 as Instant, updatedAt: 0 as Instant };
+  async function add({ accounts, webhooks, cryptography }: Ports, secret: string): Promise<Webhook> {
     const account = {
       email: `${randomUUID()}@example.com`,
       plan: PLANS.free,
@@ -37,21 +51,30 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const { id: accountId } = await accounts.open(account);
     const fields = { types: undefined, description: undefined, status: 'enabled', ...at } as const;
     const id = newWebhookId(cryptography);
-    const webhook = { id, accountId, url: 'https://example.com', ...fields, secrets: { current: secret } };
-    await webhooks.add(accountId, () => webhook);
-    return webhook;
+    return webhooks.add(accountId, () => ({ id, accountId, url: 'https://example.com', ...fields, secret }));
   }
-  /** The secret as a worker signs with it. */
-  async function secretOf({ webhookDeliveries }: Ports, id: WebhookId): Promise<string | undefined> {
+  /** The secrets with which a worker signs. */
+  async function secretsOf({ webhookDeliveries }: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
     await webhookDeliveries.ping(id, at.createdAt);
     const claim = { limit: 1, lease: MINUTE };
     try {
-      return (await webhookDeliveries.claim(claim))[0]?.receiver.secrets.current;
+      const secrets = (await webhookDeliveries.takeTurn(claim))?.secrets;
+      return secrets && [secrets.current, ...secrets.past.map(({ secret }) => secret)];
     } finally {
-      await ask(database.url, 'UPDATE webhooks SET turn_at = now(), busy_until = now()');
+      await ask(
+        database.url,
+        "DELETE FROM webhook_deliveries; UPDATE webhooks SET turn_at = 'infinity', busy_until = now()",
+      );
     }
   }
+  const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) =>
+    webhooks.rotate(accountId, id, (state) => decideSecretRotation(state, { accountId, id, secret }, now));
+  const reencrypt = (ports: Ports, now = instant(HOUR)) =>
+    ports.webhooks.reencrypt({ limit: 100, after: undefined }, now);
+  const rowOf = async ({ id }: Webhook) =>
+    (await ask<Record<string, unknown>>(database.url, `SELECT * FROM webhooks WHERE id = '${id}'`))[0];
   const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
+  const [oldKey, nextKey] = [old, next].map((secret) => new SecretCipher([secret]).names[0]);
 
   it('are encrypted, each for its own row', async () => {
     const ports = await open();
@@ -59,22 +82,140 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const stored = await ask<{ secret: string }>(database.url, 'SELECT secret FROM webhooks');
     expect(new Set(stored.map(({ secret }) => secret)).size).toBe(2);
     expect(JSON.stringify(await ask(database.url, 'SELECT * FROM webhooks'))).not.toContain('whsec_');
-    expect(await secretOf(ports, one.id)).toBe('whsec_one');
+    expect(await secretsOf(ports, one.id)).toEqual(['whsec_one']);
     // Every process finds the same key in the database.
-    expect(await secretOf(await open(), one.id)).toBe('whsec_one');
+    expect(await secretsOf(await open(), one.id)).toEqual(['whsec_one']);
     await ask(database.url, `UPDATE webhooks SET secret = (SELECT secret FROM webhooks WHERE id = '${other.id}')`);
-    await expect(secretOf(ports, one.id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
+    await expect(secretsOf(ports, one.id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
   });
 
-  it('are read with every secret of the list, and encrypted with the first one by the next change', async () => {
-    const { id, accountId } = await add(await open([old]), 'whsec_one');
+  it('are read with every secret of the list, and encrypted with the first one by the worker', async () => {
+    const before = await open([old]);
+    const webhook = await add(before, 'whsec_one');
+    await rotate(before, webhook, 'whsec_two');
     const ports = await open([next, old]);
-    expect(await secretOf(ports, id)).toBe('whsec_one');
-    await expect(secretOf(await open([next]), id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
-    await ports.webhooks.change(accountId, id, (webhook) => {
-      if (webhook === undefined) throw new Error('it is gone');
-      return { ...webhook, description: 'new' };
-    });
-    expect(await secretOf(await open([next]), id)).toBe('whsec_one');
+    const alone = await open([next]);
+    expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+    await expect(secretsOf(alone, webhook.id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
+    expect(await reencrypt(ports)).toEqual({ last: webhook.id, unreadable: [] });
+    expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+    const row = await rowOf(webhook);
+    expect(row).toMatchObject({ secret_key: nextKey, past_secrets: [{ key: nextKey }] });
+    // Nothing is written a second time.
+    await reencrypt(ports);
+    expect(await rowOf(webhook)).toEqual(row);
+  });
+
+  it('are replaced without the key of the former ones, and no other change of a webhook needs a key', async () => {
+    const webhook = await add(await open([old]), 'whsec_one');
+    const alone = await open([next]);
+    const { secret } = (await rowOf(webhook)) ?? {};
+    await alone.webhooks.change(webhook.accountId, webhook.id, () => ({ ...webhook, description: 'new' }));
+    expect(await rowOf(webhook)).toMatchObject({ description: 'new', secret, secret_key: oldKey });
+    await rotate(alone, webhook, 'whsec_two');
+    expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two']);
+    expect(await secretsOf(await open([next, old]), webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+  });
+
+  it('that can’t be decrypted are left and named, and keep no other from being encrypted', async () => {
+    const lost = await add(await open(['x'.repeat(32)]), 'whsec_lost');
+    const before = await open([old]);
+    const [broken, kept] = [await add(before, 'whsec_broken'), await add(before, 'whsec_kept')];
+    await ask(database.url, `UPDATE webhooks SET secret = 'short', status = 'disabled' WHERE id = '${broken.id}'`);
+    const rows = [await rowOf(lost), await rowOf(broken)];
+    const { unreadable } = await reencrypt(await open([next, old]));
+    expect(unreadable).toHaveLength(2);
+    for (const { id } of [lost, broken]) expect(unreadable.map((each) => each.id)).toContain(id);
+    expect(unreadable).toContainEqual({ id: broken.id, status: 'disabled' });
+    expect([await rowOf(lost), await rowOf(broken)]).toEqual(rows);
+    expect(await rowOf(kept)).toMatchObject({ secret_key: nextKey });
+  });
+
+  it('are not put back by the worker if they are replaced meanwhile', async () => {
+    const webhook = await add(await open([old]), 'whsec_one');
+    const ports = await open([next, old]);
+    const rival = new pg.Client(database.url);
+    await rival.connect();
+    closers.push(() => rival.end());
+    const { secret, key } = new SecretCipher([next, old]).encrypt('whsec_two', webhook.id);
+    await rival.query('BEGIN');
+    await rival.query('UPDATE webhooks SET secret = $1, secret_key = $2 WHERE id = $3', [secret, key, webhook.id]);
+    const work = reencrypt(ports);
+    await until(async () => (await ask(database.url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0);
+    await rival.query('COMMIT');
+    await work;
+    expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two']);
+  });
+
+  it('are counted by their keys, each webhook with the worst of its own', async () => {
+    const [before, ports] = [await open([old]), await open([next, old])];
+    const [first, older, mixed, unknown] = [
+      await add(ports, 'whsec_1'),
+      await add(before, 'whsec_2'),
+      await add(before, 'whsec_3'),
+      await add(before, 'whsec_4'),
+    ];
+    await rotate(ports, mixed, 'whsec_new');
+    await ask(database.url, `UPDATE webhooks SET secret_key = NULL WHERE id = '${unknown.id}'`);
+    expect(await ports.webhooks.countSecrets()).toEqual({ first: 1, older: 2, unknown: 1 });
+    expect(await (await open([next])).webhooks.countSecrets()).toEqual({ first: 1, older: 0, unknown: 3 });
+    await reencrypt(ports);
+    expect(await ports.webhooks.countSecrets()).toEqual({ first: 4, older: 0, unknown: 0 });
+    const all = [first, older, mixed, unknown].map(({ id }) => id);
+    expect((await ask<{ id: WebhookId }>(database.url, 'SELECT id FROM webhooks')).map(({ id }) => id).sort()).toEqual(
+      all.sort(),
+    );
+  });
+
+  it('of the version before are read, moved and replaced with their former one', async () => {
+    const cipher = new SecretCipher([old]);
+    const ports = await open([old]);
+    const asBefore = async () => {
+      const webhook = await add(ports, 'whsec_two');
+      const { secret } = cipher.encrypt('whsec_one', webhook.id);
+      await ask(
+        database.url,
+        `UPDATE webhooks SET secret_key = NULL, previous_secret = '${secret}', previous_until = to_timestamp(7200)
+         WHERE id = '${webhook.id}'`,
+      );
+      return webhook;
+    };
+    const [moved, replaced] = [await asBefore(), await asBefore()];
+    expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
+    const seen: (SecretRotationState | undefined)[] = [];
+    await ports.webhooks
+      .rotate(moved.accountId, moved.id, (state) => {
+        seen.push(state);
+        throw new Error('only looking');
+      })
+      .catch(() => undefined);
+    expect(seen).toEqual([{ webhook: moved, past: [{ until: 2 * HOUR }] }]);
+    await rotate(ports, replaced, 'whsec_three');
+    expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
+    await reencrypt(ports);
+    for (const webhook of [moved, replaced]) {
+      expect(await rowOf(webhook)).toMatchObject({ previous_secret: null, secret_key: oldKey });
+    }
+    expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
+    expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
+  });
+
+  it('are stored as the version before reads them', async () => {
+    const ports = await open([next, old]);
+    const webhook = await add(await open([old]), 'whsec_one');
+    const read = async () => readAsBefore(String((await rowOf(webhook))?.['secret']), webhook.id, next);
+    await reencrypt(ports);
+    expect(await read()).toBe('whsec_one');
+    await rotate(ports, webhook, 'whsec_two');
+    expect(await read()).toBe('whsec_two');
   });
 });
+
+/** As 122293f decrypts a secret. */
+function readAsBefore(encrypted: string, owner: string, secret: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'adoption store webhooks', 32));
+  const bytes = Buffer.from(encrypted, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+  decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(12, 28));
+  return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
+}

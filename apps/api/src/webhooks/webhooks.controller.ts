@@ -157,9 +157,11 @@ export class WebhooksController {
 
   @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
     ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', idempotencyKey: 'refused' },
-    description: `Gives the webhook another secret. For 24 hours the former one also signs. ${UNSTORED}`,
+    description:
+      'Gives the webhook another secret. The one that it replaces also signs for 24 hours. At most 5 sign at the same time: ' +
+      `one more rotation gets 409 \`too_many_secrets\`. ${UNSTORED}`,
     success: { 200: ['The webhook has another secret.', secretJson] },
-    refusals: [404],
+    refusals: [404, 409],
   })
   async rotate(
     @WebhookId() id: string,

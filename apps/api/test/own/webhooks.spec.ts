@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
+import { DAY, EVENT_TYPES, instant, later, SECOND } from '@adoption-store/domain';
 import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
@@ -92,6 +92,16 @@ describe('a secret', () => {
       expect(status).toBe(200);
       for (const hidden of [secret, another, 'whsec_', 'secret']) expect(body).not.toContain(hidden);
     }
+  });
+
+  it('is one of at most five that sign; one more is refused until the first of them has ended', async () => {
+    const { path } = await create();
+    const rotate = () => send('POST', `${path}/rotate-secret`);
+    for (let rotations = 0; rotations < 4; rotations += 1) bodyOf(await rotate());
+    const end = new Date(later(api.clock.now(), DAY)).toISOString();
+    expect(expectError(await rotate(), 409, 'too_many_secrets')).toContain(`from ${end} on`);
+    api.clock.advance(DAY);
+    bodyOf(await rotate());
   });
 
   it('is not part of the entity tag, which is the one that a GET gives', async () => {

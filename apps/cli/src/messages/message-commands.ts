@@ -1,13 +1,11 @@
 import {
   type AccountMessage,
-  type Application,
-  DomainError,
   type Instant,
   instant,
   type ListMessagesInput,
   type MessagePlace,
 } from '@adoption-store/domain';
-import { addressOf, type Command, parse, type Program, UsageError } from '../command-line.js';
+import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
 import { inParts, table } from '../output.js';
 
 const USAGE = `Usage:
@@ -64,22 +62,11 @@ function retry(args: string[]): Command {
   if (values['since'] !== undefined) throw new UsageError('--since goes with --all-failed');
   if (ids.length === 0) throw new UsageError('the ID of a message, or --all-failed, is required');
   if (!ids.every((id) => MESSAGE_ID.test(id))) throw new UsageError('ID must be as `list` shows it, such as msg_…');
-  return async ({ retryMessage }) => retryEach(ids, retryMessage);
-}
-
-/** If one message is refused, the others are retried nevertheless. */
-async function* retryEach(ids: readonly string[], retryMessage: Application['retryMessage']): AsyncGenerator<string> {
-  const refusals: string[] = [];
-  for (const id of ids) {
-    try {
+  return async ({ retryMessage }) =>
+    eachOf(ids, async (id) => {
       await retryMessage.execute({ id });
-      yield `message ${id} is queued again\n`;
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.kind === 'unavailable') throw error;
-      refusals.push(error.message);
-    }
-  }
-  if (refusals.length > 0) throw new Error(refusals.join('\n'));
+      return `message ${id} is queued again\n`;
+    });
 }
 
 function timeOf(text: string | undefined): Instant {

@@ -110,8 +110,12 @@ export class WebhooksController {
     const own = toChange(account, id);
     await this.getWebhook.execute(own);
     if (!(await this.isFirst(form, own))) return redirect(`/webhooks/${id}`, 'form-sent-before');
-    const rotated = await this.rotateSecret.execute(own);
-    return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
+    try {
+      const rotated = await this.rotateSecret.execute(own);
+      return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
+    } catch (error) {
+      return this.showAll(account, { action: form.refused(error) });
+    }
   }
 
   @Post(':id/enable')

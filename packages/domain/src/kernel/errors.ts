@@ -20,6 +20,7 @@ export const domainErrorKinds = {
   category_in_use: 'conflict',
   too_many_webhooks: 'conflict',
   too_many_pings: 'conflict',
+  too_many_secrets: 'conflict',
   webhook_disabled: 'conflict',
   cursor_expired: 'gone',
   service_unavailable: 'unavailable',

@@ -31,6 +31,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;
   readonly webhookDeliveries: InMemoryWebhookQueue;
+  readonly webhooks: InMemoryWebhookRepository;
   readonly webhookSender: InMemoryWebhookSender;
 } {
   const clock = new ManualClock();

@@ -70,7 +70,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       if (this.due(id).length === 0) this.take(id);
       const deliveries = this.due(id).slice(0, limit).map(itemOf);
       if (deliveries.length > 0) {
-        return { number, receiver: receiverOf(entry), secrets: entry.webhook.secrets, deliveries };
+        return { number, receiver: receiverOf(entry), secrets: entry.secrets, deliveries };
       }
       this.rest(id, 0);
     }

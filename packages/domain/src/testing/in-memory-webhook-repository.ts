@@ -2,8 +2,24 @@ import type { AccountId } from '../accounts/account.js';
 import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { Receiver } from '../webhooks/delivery.js';
-import type { StoredWebhook, Webhook, WebhookHolder, WebhookId } from '../webhooks/webhook.js';
-import type { WebhookRepository } from '../webhooks/webhook-repository.js';
+import {
+  type NewWebhook,
+  type SecretRotationState,
+  type SecretRotation,
+  stillSigning,
+  type Webhook,
+  type WebhookHolder,
+  type WebhookId,
+  type WebhookSecrets,
+} from '../webhooks/webhook.js';
+import type {
+  AccountWebhook,
+  ReencryptedPart,
+  SecretCounts,
+  WebhookPart,
+  WebhookQuery,
+  WebhookRepository,
+} from '../webhooks/webhook-repository.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 
@@ -16,7 +32,8 @@ interface Recovery {
 
 /** A webhook with the state of its turns, as the columns of its row. */
 export interface WebhookEntry extends Pick<Receiver, 'failedTurns' | 'failingSince' | 'attemptedAt'> {
-  readonly webhook: StoredWebhook;
+  readonly webhook: Webhook;
+  readonly secrets: WebhookSecrets;
   readonly turns: number;
   readonly turnAt: Instant;
   readonly busyUntil: Instant;
@@ -42,10 +59,14 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     private readonly clock: Clock,
   ) {}
 
-  async add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
-    const webhook = decide({ account: this.accounts.stored(accountId)?.account, webhooks: this.of(accountId).length });
+  async add(accountId: AccountId, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook> {
+    const { secret, ...webhook } = decide({
+      account: this.accounts.stored(accountId)?.account,
+      webhooks: this.of(accountId).length,
+    });
     this.entries.set(webhook.id, {
       webhook,
+      secrets: { current: secret, past: [] },
       turns: 0,
       turnAt: NEVER,
       busyUntil: AT_ONCE,
@@ -58,44 +79,84 @@ export class InMemoryWebhookRepository implements WebhookRepository {
       followsSince: this.clock.now(),
       recovery: undefined,
     });
-    return shown(webhook);
+    return webhook;
   }
 
   async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
-    const stored = this.stored(accountId, id);
-    return stored && shown(stored);
+    return this.stored(accountId, id)?.webhook;
   }
 
   async list(accountId: AccountId): Promise<readonly Webhook[]> {
-    return this.of(accountId).map(shown);
+    return this.of(accountId).map(({ webhook }) => webhook);
   }
 
   async change(
     accountId: AccountId,
     id: WebhookId,
-    decide: (webhook: StoredWebhook | undefined) => StoredWebhook,
+    decide: (webhook: Webhook | undefined) => Webhook,
   ): Promise<Webhook> {
-    const stored = this.stored(accountId, id);
-    const webhook = decide(stored);
-    const entry = this.entries.get(id);
-    if (stored === undefined || entry === undefined) throw new Error('it was decided on nothing');
-    const isAnew = webhook.url !== stored.url || webhook.status !== stored.status;
+    const entry = this.stored(accountId, id);
+    const webhook = decide(entry?.webhook);
+    if (entry === undefined) throw new Error('it was decided on nothing');
+    const { url, status } = entry.webhook;
+    const isAnew = webhook.url !== url || webhook.status !== status;
     this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedTurns: 0, failingSince: undefined }) });
     if (isAnew) this.wake(id);
-    if (stored.status !== 'enabled' && webhook.status === 'enabled') this.follow(id);
-    if (stored.status !== 'disabled' && webhook.status === 'disabled') this.keepUntaken(id);
-    return shown(webhook);
+    if (status !== 'enabled' && webhook.status === 'enabled') this.follow(id);
+    if (status !== 'disabled' && webhook.status === 'disabled') this.keepUntaken(id);
+    return webhook;
+  }
+
+  async rotate(
+    accountId: AccountId,
+    id: WebhookId,
+    decide: (state: SecretRotationState | undefined) => SecretRotation,
+  ): Promise<Webhook> {
+    const entry = this.stored(accountId, id);
+    const { webhook, secret, until } = decide(
+      entry && { webhook: entry.webhook, past: entry.secrets.past.map(({ until: end }) => ({ until: end })) },
+    );
+    if (entry === undefined) throw new Error('it was decided on nothing');
+    const { current, past } = entry.secrets;
+    const signing = stillSigning(past, webhook.updatedAt);
+    const secrets = { current: secret, past: [{ secret: current, until }, ...signing] };
+    this.entries.set(id, { ...entry, webhook, secrets });
+    return webhook;
   }
 
   async remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void> {
-    const stored = this.stored(accountId, id);
-    decide(stored && shown(stored));
+    decide(this.stored(accountId, id)?.webhook);
     this.entries.delete(id);
     this.deleted.add(id);
   }
 
+  async findOwner(id: WebhookId): Promise<AccountId | undefined> {
+    return this.entries.get(id)?.webhook.accountId;
+  }
+
+  async listAll({ accountId, ...part }: WebhookQuery): Promise<readonly AccountWebhook[]> {
+    return this.part(part, accountId).flatMap(({ webhook, failingSince, recovery }) => {
+      const account = this.accounts.stored(webhook.accountId)?.account;
+      return account === undefined ? [] : [{ account, webhook, failingSince, recoveringSince: recovery?.since }];
+    });
+  }
+
+  async reencrypt(part: WebhookPart, now: Instant): Promise<ReencryptedPart> {
+    const entries = this.part(part);
+    for (const entry of entries) {
+      const secrets = { ...entry.secrets, past: stillSigning(entry.secrets.past, now) };
+      this.entries.set(entry.webhook.id, { ...entry, secrets });
+    }
+    return { last: entries.at(-1)?.webhook.id, unreadable: [] };
+  }
+
+  async countSecrets(): Promise<SecretCounts> {
+    return { first: this.entries.size, older: 0, unknown: 0 };
+  }
+
   deleteOfAccount(accountId: AccountId): void {
-    for (const { id } of this.of(accountId)) {
+    for (const { webhook } of this.of(accountId)) {
+      const { id } = webhook;
       this.entries.delete(id);
       this.deleted.add(id);
     }
@@ -124,15 +185,18 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     this.set(id, { position: this.events.last, followsSince: this.clock.now() });
   }
 
-  private stored(accountId: AccountId, id: WebhookId): StoredWebhook | undefined {
-    return this.of(accountId).find((webhook) => webhook.id === id);
+  private stored(accountId: AccountId, id: WebhookId): WebhookEntry | undefined {
+    return this.of(accountId).find(({ webhook }) => webhook.id === id);
   }
 
-  private of(accountId: AccountId): readonly StoredWebhook[] {
-    return [...this.entries.values()].map(({ webhook }) => webhook).filter((each) => each.accountId === accountId);
+  private of(accountId: AccountId): readonly WebhookEntry[] {
+    return [...this.entries.values()].filter(({ webhook }) => webhook.accountId === accountId);
   }
-}
 
-function shown({ secrets, ...webhook }: StoredWebhook): Webhook {
-  return webhook;
+  private part({ after = '' as WebhookId, limit }: WebhookPart, accountId?: AccountId): readonly WebhookEntry[] {
+    return (accountId === undefined ? [...this.entries.values()] : this.of(accountId))
+      .filter(({ webhook }) => webhook.id > after)
+      .sort((one, other) => (one.webhook.id < other.webhook.id ? -1 : 1))
+      .slice(0, limit);
+  }
 }

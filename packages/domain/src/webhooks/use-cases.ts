@@ -25,6 +25,8 @@ import {
 } from './webhook.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
+export * from './operator-use-cases.js';
+export { ReencryptWebhooks, type Reencryption } from './reencrypt-webhooks.js';
 
 /** The secret is shown once. */
 export interface WebhookWithSecret {
@@ -48,8 +50,8 @@ export class CreateWebhook {
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
-    const stored = { ...fields, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
-    return { webhook: await webhooks.add(accountId, (state) => decideCreation(state, stored)), secret };
+    const webhook = { ...fields, id, accountId, secret, createdAt: now, updatedAt: now };
+    return { webhook: await webhooks.add(accountId, (state) => decideCreation(state, webhook)), secret };
   }
 }
 
@@ -101,16 +103,16 @@ export class DeleteWebhook {
   }
 }
 
-/** Gives a webhook another secret. The former one also signs for a day. */
+/** Gives a webhook another secret. The one that it replaces also signs for a day. */
 export class RotateWebhookSecret {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock' | 'cryptography'>) {}
 
-  /** @throws DomainError `not_found` or `precondition_failed` */
+  /** @throws DomainError `not_found`, `precondition_failed` or `too_many_secrets` */
   async execute(command: WebhookCommand): Promise<WebhookWithSecret> {
     const { webhooks, clock, cryptography } = this.ports;
     const secret = newWebhookSecret(cryptography);
-    const webhook = await webhooks.change(command.accountId, command.id as WebhookId, (stored) =>
-      decideSecretRotation(stored, { ...command, secret }, clock.now()),
+    const webhook = await webhooks.rotate(command.accountId, command.id as WebhookId, (state) =>
+      decideSecretRotation(state, { ...command, secret }, clock.now()),
     );
     return { webhook, secret };
   }

@@ -3,7 +3,7 @@ import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { DAY, type Instant, later } from '../kernel/clock.js';
+import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
@@ -29,16 +29,38 @@ export interface Webhook {
   readonly updatedAt: Instant;
 }
 
-/** Each secret is `whsec_` and the base64 of 32 bytes. */
-export interface WebhookSecrets {
-  readonly current: string;
-  /** The secret before the last rotation, which also signs until it ends. */
-  readonly previous?: { readonly secret: string; readonly until: Instant } | undefined;
+/** A webhook with its first secret: `whsec_` and the base64 of 32 bytes. */
+export interface NewWebhook extends Webhook {
+  readonly secret: string;
 }
 
-/** A webhook as it is stored. Only its creation, its rotation and its deliveries see the secrets. */
-export interface StoredWebhook extends Webhook {
-  readonly secrets: WebhookSecrets;
+/** A secret that another one has replaced. It signs until it ends. */
+export interface PastSecret {
+  readonly secret: string;
+  readonly until: Instant;
+}
+
+/** Only the deliveries of a webhook see its secrets. */
+export interface WebhookSecrets {
+  readonly current: string;
+  /** The last replaced one first. */
+  readonly past: readonly PastSecret[];
+}
+
+type End = Pick<PastSecret, 'until'>;
+
+/** What a rotation knows: no secret. */
+export interface SecretRotationState {
+  readonly webhook: Webhook;
+  /** The end of each secret that was replaced before. */
+  readonly past: readonly End[];
+}
+
+export interface SecretRotation {
+  readonly webhook: Webhook;
+  readonly secret: string;
+  /** Until then the secret that is replaced signs. */
+  readonly until: Instant;
 }
 
 /** The scopes without which an account's webhooks are sent nothing. */
@@ -48,8 +70,10 @@ export const MOST_WEBHOOKS = 10;
 export const MOST_PINGS = 20;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
-/** How long the former secret signs after a rotation. */
+/** How long a secret signs after it was replaced. */
 export const SECRET_OVERLAP = DAY;
+/** Secrets of a webhook that sign at the same time. */
+export const MOST_SECRETS = 5;
 
 export interface WebhookInput {
   readonly url: string;
@@ -116,7 +140,7 @@ export interface WebhookHolder {
 }
 
 /** @throws DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
-export function decideCreation({ account, webhooks }: WebhookHolder, webhook: StoredWebhook): StoredWebhook {
+export function decideCreation({ account, webhooks }: WebhookHolder, webhook: NewWebhook): NewWebhook {
   if (account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
   if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
   return webhook;
@@ -127,7 +151,7 @@ export function decideCreation({ account, webhooks }: WebhookHolder, webhook: St
  *
  * @throws DomainError `not_found` or `precondition_failed`
  */
-export function decideWebhookChange(stored: StoredWebhook | undefined, edit: WebhookEdit, now: Instant): StoredWebhook {
+export function decideWebhookChange(stored: Webhook | undefined, edit: WebhookEdit, now: Instant): Webhook {
   const webhook = requireWebhook(stored, edit);
   const changed = { ...webhook, ...edit.change };
   const isSame = (['url', 'types', 'description', 'status'] as const).every(
@@ -137,28 +161,26 @@ export function decideWebhookChange(stored: StoredWebhook | undefined, edit: Web
 }
 
 /**
- * The webhook with another secret. Both sign for a day.
+ * The webhook with another secret. The replaced one also signs for a day.
  *
- * @throws DomainError `not_found` or `precondition_failed`
+ * @throws DomainError `not_found`, `precondition_failed`, or `too_many_secrets` if too many would sign.
  */
 export function decideSecretRotation(
-  stored: StoredWebhook | undefined,
-  command: WebhookCommand & { readonly secret: string },
+  state: SecretRotationState | undefined,
+  { secret, ...command }: WebhookCommand & { readonly secret: string },
   now: Instant,
-): StoredWebhook {
-  const webhook = requireWebhook(stored, command);
-  const previous = { secret: webhook.secrets.current, until: later(now, SECRET_OVERLAP) };
-  return { ...webhook, secrets: { current: command.secret, previous }, updatedAt: now };
+): SecretRotation {
+  const webhook = requireWebhook(state?.webhook, command);
+  const ends = stillSigning(state?.past ?? [], now).map(({ until }) => until);
+  // Besides these the new one signs, and the one that it replaces.
+  if (ends.length + 2 > MOST_SECRETS) throw tooManySecrets(instant(Math.min(...ends)));
+  return { webhook: { ...webhook, updatedAt: now }, secret, until: later(now, SECRET_OVERLAP) };
 }
 
 /** @throws DomainError `not_found` or `precondition_failed` */
-export function requireWebhook<Known extends Webhook>(
-  webhook: Known | undefined,
-  { condition }: WebhookCommand,
-): Known {
+export function requireWebhook(webhook: Webhook | undefined, { condition }: WebhookCommand): Webhook {
   if (webhook === undefined) throw new DomainError('not_found', 'no webhook of this account has that id');
-  const { secrets, ...shown }: Webhook & Partial<StoredWebhook> = webhook;
-  condition?.(shown);
+  condition?.(webhook);
   return webhook;
 }
 
@@ -181,9 +203,23 @@ export function webhookDisabled(): DomainError {
   return new DomainError('webhook_disabled', 'the webhook is disabled; enable it first');
 }
 
-/** The secrets that sign at that instant. */
-export function signingSecrets({ current, previous }: WebhookSecrets, now: Instant): readonly string[] {
-  return previous !== undefined && now < previous.until ? [current, previous.secret] : [current];
+/** @param end when the first of them ends. */
+export function tooManySecrets(end: Instant): DomainError {
+  const from = new Date(end).toISOString();
+  return new DomainError(
+    'too_many_secrets',
+    `${MOST_SECRETS} secrets of the webhook sign, which is the most; it can get another one from ${from} on`,
+  );
+}
+
+/** Of secrets that were replaced, those that still sign at that instant. */
+export function stillSigning<Past extends End>(past: readonly Past[], now: Instant): readonly Past[] {
+  return past.filter(({ until }) => now < until);
+}
+
+/** The secrets that sign at that instant, the current one first. */
+export function signingSecrets({ current, past }: WebhookSecrets, now: Instant): readonly string[] {
+  return [current, ...stillSigning(past, now).map(({ secret }) => secret)];
 }
 
 export function newWebhookId(cryptography: Cryptography): WebhookId {

@@ -13,8 +13,10 @@ import {
   decideCreation,
   decideSecretRotation,
   decideWebhookChange,
+  type NewWebhook,
+  type SecretRotationState,
   signingSecrets,
-  type StoredWebhook,
+  type Webhook,
   type WebhookId,
 } from './webhook.js';
 import type { WebhookResponse } from './webhook-sender.js';
@@ -108,6 +110,58 @@ describe('a webhook', () => {
     await expectNone({ ...own, accountId: 99n as AccountId });
     await deleteWebhook.execute(own);
     await expectNone(own);
+  });
+
+  it('has at most five secrets that sign; the next one needs one of them to end', async () => {
+    const { rotateWebhookSecret, own, clock, ping, deliver, receiver, ...store } = await openStore();
+    const secrets = [store.secret];
+    const rotate = async () => {
+      clock.advance(HOUR);
+      secrets.unshift((await rotateWebhookSecret.execute(own)).secret);
+    };
+    for (let rotations = 0; rotations < 4; rotations += 1) await rotate();
+    await ping();
+    await deliver();
+    expect(receiver.requests.map((request) => request.secrets)).toEqual([secrets]);
+    await expect(rotate()).rejects.toMatchObject({ code: 'too_many_secrets' });
+    clock.advance(19 * HOUR);
+    await rotate();
+    expect(secrets).toHaveLength(6);
+  });
+
+  it('is found by an operator without its account, who disables, enables and removes it', async () => {
+    const { listAllWebhooks, disableWebhook, removeWebhook, getWebhook, own, webhook, clock } = await openStore();
+    const listed = await listAllWebhooks.execute({ email: 'DEV@example.com', limit: 10 });
+    expect(listed).toMatchObject([{ webhook, account: { email: 'dev@example.com' }, failingSince: undefined }]);
+    expect(await listAllWebhooks.execute({ limit: 10 })).toEqual(listed);
+    expect(await listAllWebhooks.execute({ after: webhook.id, limit: 10 })).toEqual([]);
+    expect(await listAllWebhooks.execute({ email: 'nobody@example.com', limit: 10 })).toEqual([]);
+    clock.advance(MINUTE);
+    const disabled = { ...webhook, status: 'disabled', updatedAt: clock.now() };
+    expect(await disableWebhook.execute({ id: own.id, isDisabled: true })).toEqual(disabled);
+    expect(await disableWebhook.execute({ id: own.id, isDisabled: false })).toMatchObject({ status: 'enabled' });
+    await removeWebhook.execute({ id: own.id });
+    await expect(getWebhook.execute(own)).rejects.toMatchObject({ code: 'not_found' });
+    const refused = { code: 'not_found', message: `no webhook has the id ${own.id}` };
+    await expect(removeWebhook.execute({ id: own.id })).rejects.toMatchObject(refused);
+    await expect(disableWebhook.execute({ id: own.id, isDisabled: true })).rejects.toMatchObject(refused);
+  });
+
+  it('has its secrets looked at, however many there are, until the worker stops', async () => {
+    const { createWebhook, openAccount, rotateWebhookSecret, reencryptWebhooks, clock, ports } = await openStore();
+    for (let accounts = 0; accounts < 11; accounts += 1) {
+      const { id: accountId } = await openAccount.execute({ email: `dev-${accounts}@example.com`, plan: plan('free') });
+      for (let webhooks = 0; webhooks < 10; webhooks += 1) {
+        const { webhook } = await createWebhook.execute({ accountId, url: URL });
+        await rotateWebhookSecret.execute(webhook);
+      }
+    }
+    clock.advance(DAY);
+    const past = () => [...ports.webhooks.entries.values()].filter(({ secrets }) => secrets.past.length > 0).length;
+    await reencryptWebhooks.execute(() => true);
+    expect(past()).toBeGreaterThan(0);
+    expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [] });
+    expect(past()).toBe(0);
   });
 
   it('that is disabled is asked to be enabled first, before anything is queued for it', async () => {
@@ -221,26 +275,24 @@ describe('delivering to webhooks', () => {
 });
 
 describe('the decisions on webhooks', () => {
-  const secrets = { current: 'whsec_old' };
   const account = { id: 1n as AccountId, email: 'dev@example.com' } as never;
   const times = { createdAt: NOW, updatedAt: NOW };
-  const webhook: StoredWebhook = {
+  const webhook: Webhook = {
     ...{ id: 'whk_1' as WebhookId, accountId: 1n as AccountId, url: URL, types: undefined, description: undefined },
-    ...{ status: 'enabled', ...times, secrets },
+    ...{ status: 'enabled', ...times },
   };
   const command = { accountId: webhook.accountId, id: webhook.id };
   const at = later(NOW, HOUR);
 
   const creation = decisions({ it, expect }, decideCreation);
-  creation('9 webhooks', { account, webhooks: 9 }).when('one is added', webhook).then('it is stored', webhook);
-  creation('10 webhooks', { account, webhooks: 10 })
-    .when('one is added', webhook)
-    .thenRefused('too_many_webhooks', '10');
-  creation('no account', { account: undefined, webhooks: 0 }).when('one is added', webhook).thenRefused('not_found');
+  const added: NewWebhook = { ...webhook, secret: 'whsec_1' };
+  creation('9 webhooks', { account, webhooks: 9 }).when('one is added', added).then('it is stored', added);
+  creation('10 webhooks', { account, webhooks: 10 }).when('one is added', added).thenRefused('too_many_webhooks', '10');
+  creation('no account', { account: undefined, webhooks: 0 }).when('one is added', added).thenRefused('not_found');
 
   const change = decisions(
     { it, expect },
-    (state: StoredWebhook | undefined, edit: Parameters<typeof decideWebhookChange>[1]) =>
+    (state: Webhook | undefined, edit: Parameters<typeof decideWebhookChange>[1]) =>
       decideWebhookChange(state, edit, at),
   );
   change('a webhook', webhook)
@@ -250,20 +302,32 @@ describe('the decisions on webhooks', () => {
     .when('nothing changes', { ...command, change: { url: URL } })
     .then('it stays', webhook);
 
-  const rotation = decisions({ it, expect }, (state: StoredWebhook | undefined, secret: string) =>
+  const rotation = decisions({ it, expect }, (state: SecretRotationState | undefined, secret: string) =>
     decideSecretRotation(state, { ...command, secret }, at),
   );
-  rotation('a webhook', webhook)
+  const ends = (...minutes: number[]) => minutes.map((minute) => ({ until: later(at, minute * MINUTE) }));
+  const rotated = { webhook: { ...webhook, updatedAt: at }, secret: 'whsec_new', until: later(at, DAY) };
+  rotation('a webhook', { webhook, past: [] })
     .when('its secret is rotated', 'whsec_new')
-    .then('both sign for a day', {
-      ...{ ...webhook, updatedAt: at },
-      secrets: { current: 'whsec_new', previous: { secret: 'whsec_old', until: later(at, DAY) } },
-    });
+    .then('the replaced one signs for a day', rotated);
+  rotation('3 replaced secrets that sign, and one that has ended', { webhook, past: ends(3, 2, 1, 0) })
+    .when('the secret is rotated', 'whsec_new')
+    .then('5 sign', rotated);
+  rotation('4 replaced secrets that sign', { webhook, past: ends(4, 3, 2, 1) })
+    .when('the secret is rotated', 'whsec_new')
+    .thenRefused(
+      'too_many_secrets',
+      '5 secrets of the webhook sign, which is the most; it can get another one from 2026-01-01T01:01:00.000Z on',
+    );
   rotation('no webhook', undefined).when('its secret is rotated', 'whsec_new').thenRefused('not_found');
 
-  it('the former secret signs until it ends', () => {
-    const both = { current: 'new', previous: { secret: 'old', until: at } };
-    expect([later(at, -1), at].map((now) => signingSecrets(both, now))).toEqual([['new', 'old'], ['new']]);
+  it('replaced secrets sign until each ends, the current one is first', () => {
+    const past = [
+      { secret: 'old', until: at },
+      { secret: 'older', until: later(at, -1) },
+    ];
+    const signing = [later(at, -2), later(at, -1), at].map((now) => signingSecrets({ current: 'new', past }, now));
+    expect(signing).toEqual([['new', 'old', 'older'], ['new', 'old'], ['new']]);
   });
 
   const url = URL;

@@ -38,7 +38,7 @@ import { EVERYBODY } from '../events/outbox.js';
 import type { DeliveryIds } from './delivery-ids.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
-import { secretsFrom } from './webhook.schema.js';
+import { secretsFrom } from './stored-secrets.js';
 import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
 
 /** Turns without a delivery that one call may end. Each rests its webhook, so there are rarely many. */
@@ -235,7 +235,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
     for (let empty = 0; empty < MOST_EMPTY_TURNS; empty += 1) {
       const row = await this.turns.claim(request);
       if (row === undefined) return undefined;
-      const secrets = secretsFrom(row, await this.cipher.get());
+      const previousUntil = row.previousUntil === null ? undefined : instant(row.previousUntil.getTime());
+      const secrets = secretsFrom({ ...row, previousUntil }, await this.cipher.get());
       if (secrets === undefined) {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;

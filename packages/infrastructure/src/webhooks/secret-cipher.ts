@@ -1,39 +1,72 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+interface Key {
+  /** A short hash, by which it is known where it isn't stored. */
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+export interface Encrypted {
+  readonly secret: string;
+  /** The name of the key. Null: not known yet. */
+  readonly key: string | null;
+}
+
 /** Encrypts what is stored, with a key that isn't stored beside it. */
 export class SecretCipher {
-  private readonly keys: readonly Buffer[];
+  private readonly keys: readonly Key[];
 
   /** @param secrets the first one encrypts, all decrypt. */
   constructor(secrets: readonly string[]) {
-    this.keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'adoption store webhooks', 32)));
+    this.keys = secrets.map((secret) => {
+      const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'adoption store webhooks', 32));
+      return { name: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
+    });
+  }
+
+  /** The names of the keys, the first one first. */
+  get names(): readonly string[] {
+    return this.keys.map(({ name }) => name);
   }
 
   /** @param owner must be given again to decrypt, so that a text is of no use in another row. */
-  encrypt(text: string, owner: string): string {
+  encrypt(text: string, owner: string): Encrypted {
     const [key] = this.keys;
     if (key === undefined) throw new Error('no secret encrypts');
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(owner));
+    const cipher = createCipheriv(ALGORITHM, key.bytes, iv).setAAD(Buffer.from(owner));
     const encrypted = [cipher.update(text, 'utf8'), cipher.final()];
-    return Buffer.concat([iv, cipher.getAuthTag(), ...encrypted]).toString('base64url');
+    return { secret: Buffer.concat([iv, cipher.getAuthTag(), ...encrypted]).toString('base64url'), key: key.name };
   }
 
   /** Undefined if none of the secrets has encrypted it. */
   decrypt(encrypted: string, owner: string): string | undefined {
+    return this.open(encrypted, owner)?.text;
+  }
+
+  /** The same text, encrypted with the first key. Undefined if none of the secrets has encrypted it. */
+  renew(encrypted: string, owner: string): Encrypted | undefined {
+    const opened = this.open(encrypted, owner);
+    if (opened === undefined) return undefined;
+    const { key, text } = opened;
+    return key === this.keys[0] ? { secret: encrypted, key: key.name } : this.encrypt(text, owner);
+  }
+
+  private open(encrypted: string, owner: string): { readonly text: string; readonly key: Key } | undefined {
     const bytes = Buffer.from(encrypted, 'base64url');
     const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
     for (const key of this.keys) {
-      const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(owner)).setAuthTag(tag);
       try {
-        return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+        const decipher = createDecipheriv(ALGORITHM, key.bytes, iv, { authTagLength: TAG_BYTES });
+        decipher.setAAD(Buffer.from(owner)).setAuthTag(tag);
+        const text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+        return { text, key };
       } catch {
-        // Another key's.
+        // Another key's, or nothing that was encrypted.
       }
     }
     return undefined;

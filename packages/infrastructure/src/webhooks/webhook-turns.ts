@@ -17,7 +17,7 @@ import { insertMail } from '../accounts/postgres-account-mail-queue.js';
 import { milliseconds } from '../database/columns.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
-import type { SecretRow } from './webhook.schema.js';
+import type { SecretRow } from './stored-secrets.js';
 
 /** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
@@ -48,7 +48,8 @@ export interface ReceiverRow extends Pick<Receiver, 'url' | 'status' | 'failedTu
   readonly attemptedAt: string | null;
 }
 
-export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id'> {
+export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUntil'> {
+  readonly previousUntil: Date | null;
   readonly number: number;
   readonly types: readonly EventType[] | null;
   readonly isRecovering: boolean;
@@ -75,8 +76,7 @@ const CLAIM = `
   UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
   FROM turn WHERE webhooks.id = turn.id
   RETURNING webhooks.id, turns AS number, types, recovery_end IS NOT NULL AS "isRecovering", ${RECEIVER},
-    secret, previous_secret AS "previousSecret", previous_until AS "previousUntil", secret_key AS "secretKey",
-    past_secrets AS "pastSecrets"`;
+    secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"`;
 
 export interface DueRow {
   readonly number: string;

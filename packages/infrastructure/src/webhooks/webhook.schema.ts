@@ -1,16 +1,24 @@
-import type { EventType, Instant, Webhook, WebhookId, WebhookSecrets } from '@adoption-store/domain';
+import type { AccountWebhook, EventType, Instant, Webhook } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
+import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
-import type { SecretCipher } from './secret-cipher.js';
+import type { Encrypted } from './secret-cipher.js';
+
+/** An encrypted secret that another one has replaced. */
+export interface StoredPastSecret extends Encrypted {
+  /** In Unix milliseconds. */
+  readonly until: Instant;
+}
 
 /** Null, not undefined, which TypeORM's updates skip. */
 export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   types: readonly EventType[] | null;
   description: string | null;
   secret: string;
+  /** Only the version before writes these two. */
   previousSecret: string | null;
-  previousUntil: Instant | null;
+  previousUntil: Instant | undefined;
   /** The number of turns so far; it identifies the latest one. */
   turns: number;
   /** When the next turn is due: not before `busyUntil`, nor before a delivery is due. Infinity if none is queued. */
@@ -34,9 +42,10 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   /** The events behind this position, up to `recoveryEnd`, are still to be recovered. Null until the first is found. */
   recoveryPosition: bigint | null;
   recoveryEnd: bigint | null;
-  /** A short hash of the key that has encrypted its secrets. Null: not known yet. */
+  /** A short hash of the key that has encrypted `secret`. Null: not known yet. */
   secretKey: string | null;
-  pastSecrets: readonly unknown[];
+  pastSecrets: readonly StoredPastSecret[];
+  account?: AccountRow;
 };
 
 /** The queue's statements alone read and write the column. */
@@ -80,33 +89,27 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     secretKey: { name: 'secret_key', type: 'text', nullable: true },
     pastSecrets: { name: 'past_secrets', type: 'jsonb', default: () => "'[]'" },
   },
+  relations: {
+    account: {
+      type: 'many-to-one',
+      target: 'Account',
+      nullable: false,
+      joinColumn: { name: 'account_id', foreignKeyConstraintName: 'webhooks_account_id_fkey' },
+    },
+  },
 });
 
-export function webhookFrom(row: WebhookRow): Webhook {
+export function webhookFrom(row: Omit<WebhookRow, 'account' | 'failingSince' | 'recoveringSince'>): Webhook {
   const { id, accountId, url, types, description, status, createdAt, updatedAt } = row;
   const optional = { types: types ?? undefined, description: description ?? undefined };
   return { id, accountId, url, ...optional, status, createdAt, updatedAt };
 }
 
-export type SecretRow = Pick<WebhookRow, 'id' | 'secret' | 'previousSecret' | 'previousUntil'>;
-
-/** Undefined if the secret was encrypted with a key that this process doesn't have. */
-export function secretsFrom({ id, secret, ...row }: SecretRow, cipher: SecretCipher): WebhookSecrets | undefined {
-  const current = cipher.decrypt(secret, id);
-  if (current === undefined) return undefined;
-  const previous = row.previousSecret === null ? undefined : cipher.decrypt(row.previousSecret, id);
-  if (previous === undefined || row.previousUntil === null) return { current };
-  return { current, previous: { secret: previous, until: row.previousUntil } };
+export function accountWebhookFrom({ account, failingSince, recoveringSince, ...row }: WebhookRow): AccountWebhook[] {
+  if (account === undefined) return [];
+  return [{ account: accountFrom(account), webhook: webhookFrom(row), failingSince, recoveringSince }];
 }
 
 export function fieldsOf({ types, description, ...webhook }: Webhook) {
   return { ...webhook, types: types ?? null, description: description ?? null };
-}
-
-export function encrypted(id: WebhookId, { current, previous }: WebhookSecrets, cipher: SecretCipher) {
-  return {
-    secret: cipher.encrypt(current, id),
-    previousSecret: previous ? cipher.encrypt(previous.secret, id) : null,
-    previousUntil: previous?.until ?? null,
-  };
 }

@@ -1,18 +1,19 @@
 import type { Account } from '../../accounts/account.js';
 import { decideReset } from '../../accounts/credentials.js';
-import { HOUR, later } from '../../kernel/clock.js';
+import { DAY, HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import {
   decideCreation,
   decideSecretRotation,
   decideWebhookChange,
+  MOST_SECRETS,
   MOST_WEBHOOKS,
-  type StoredWebhook,
+  type NewWebhook,
   type Webhook,
   type WebhookFields,
   type WebhookId,
 } from '../../webhooks/webhook.js';
-import type { WebhookRepository } from '../../webhooks/webhook-repository.js';
+import type { AccountWebhook, WebhookRepository } from '../../webhooks/webhook-repository.js';
 import {
   atOnce,
   closeAccount,
@@ -26,23 +27,23 @@ import {
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accountMails' | 'accounts' | 'credentials' | 'webhooks';
+type Needed = 'accountMails' | 'accounts' | 'credentials' | 'webhookDeliveries' | 'webhooks';
 
 /** A webhook of which no two are the same. */
 export function newWebhook(
   { id }: Pick<Account, 'id'>,
   unique: Unique,
   fields: Partial<WebhookFields> = {},
-): StoredWebhook {
+): NewWebhook {
   const name = unique.name();
   return {
     ...{ id: `whk_${name}` as WebhookId, accountId: id, url: `https://${name}.example.com` },
     ...{ types: undefined, description: undefined, status: 'enabled', createdAt: NOON, updatedAt: NOON, ...fields },
-    secrets: { current: `whsec_${unique.hash()}` },
+    secret: `whsec_${unique.hash()}`,
   };
 }
 
-const shown = ({ secrets, ...webhook }: StoredWebhook): Webhook => webhook;
+const shown = ({ secret, ...webhook }: NewWebhook): Webhook => webhook;
 
 /** The guarantees of every `WebhookRepository`. */
 export function webhookRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
@@ -65,14 +66,27 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       return webhook;
     };
     const stored = ({ accountId, id }: Webhook) => stateOf((refuse) => webhooks.change(accountId, id, refuse));
+    const secretsOf = async ({ id }: Pick<Webhook, 'id'>) => {
+      const { webhookDeliveries } = adapters.ports;
+      await webhookDeliveries.ping(id, NOON);
+      const turn = await webhookDeliveries.takeTurn({ limit: 1, lease: MINUTE });
+      if (turn === undefined) throw new Error('nothing is due');
+      for (const delivery of turn.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' });
+      await webhookDeliveries.endTurn(turn, 0, (receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } }));
+      return turn.secrets;
+    };
+    const rotate = ({ id, accountId }: Webhook, secret: string, at: Instant) =>
+      webhooks.rotate(accountId, id, (state) => decideSecretRotation(state, { accountId, id, secret }, at));
     const isGone = async ({ accountId, id }: Webhook) => (await webhooks.findById(accountId, id)) === undefined;
 
-    it('stores and returns a webhook, whose secrets only a change sees', async () => {
+    it('stores and returns a webhook, whose secret only its deliveries see', async () => {
       const fields = { types: ['order.placed', 'pet.added'], description: ' Łuna 🐈 ', status: 'disabled' } as const;
       for (const webhook of [newWebhook(account, unique), newWebhook(account, unique, fields)]) {
         expect(await webhooks.add(account.id, () => webhook)).toEqual(shown(webhook));
         expect(await webhooks.findById(account.id, webhook.id)).toEqual(shown(webhook));
-        expect(await stored(webhook)).toEqual(webhook);
+        expect(await stored(webhook)).toEqual(shown(webhook));
+        if (webhook.status === 'enabled')
+          expect(await secretsOf(webhook)).toEqual({ current: webhook.secret, past: [] });
       }
     });
 
@@ -90,6 +104,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       for (const id of strange as WebhookId[]) {
         expect(await webhooks.findById(owner.id, id)).toBeUndefined();
         expect(await stateOf((refuse) => webhooks.change(owner.id, id, refuse))).toBeUndefined();
+        expect(await stateOf((refuse) => webhooks.rotate(owner.id, id, refuse))).toBeUndefined();
         expect(await stateOf((refuse) => webhooks.remove(owner.id, id, refuse))).toBeUndefined();
       }
     });
@@ -108,31 +123,108 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     });
 
     it('stores what each of several changes makes of the one before, and nothing of a refused one', async () => {
-      const { id, ...webhook } = await add({ types: ['pet.added'], description: 'old' });
+      const webhook = await add({ types: ['pet.added'], description: 'old' });
+      const { id } = webhook;
       const command = { accountId: account.id, id };
       const at = later(NOON, HOUR);
       const change = {
         url: 'https://new.example.com',
         types: undefined,
         description: undefined,
-        status: 'disabled',
+        status: 'enabled',
       } as const;
       await atOnce(2, (index) =>
         index === 0
           ? webhooks.change(account.id, id, (state) => decideWebhookChange(state, { ...command, change }, at))
-          : webhooks.change(account.id, id, (state) =>
-              decideSecretRotation(state, { ...command, secret: 'whsec_b' }, at),
-            ),
+          : rotate(webhook, 'whsec_b', at),
       );
-      const previous = { secret: webhook.secrets.current, until: later(at, 24 * HOUR) };
-      const changed = { ...webhook, ...change, id, updatedAt: at, secrets: { current: 'whsec_b', previous } };
+      const changed = { ...shown(webhook), ...change, updatedAt: at };
+      const past = [{ secret: webhook.secret, until: later(at, DAY) }];
       expect(await stored(changed)).toEqual(changed);
+      expect(await secretsOf(changed)).toEqual({ current: 'whsec_b', past });
       await expect(
         webhooks.remove(account.id, id, () => {
           throw REFUSAL;
         }),
       ).rejects.toBe(REFUSAL);
       expect(await stored(changed)).toEqual(changed);
+    });
+
+    it('keeps each replaced secret, the last one first, of which a rotation sees the ends', async () => {
+      const webhook = await add();
+      const at = [NOON, later(NOON, HOUR), later(NOON, DAY)] as const;
+      for (const [index, time] of at.entries())
+        expect((await rotate(webhook, `whsec_${index}`, time)).updatedAt).toBe(time);
+      const state = await stateOf((refuse) => webhooks.rotate(account.id, webhook.id, refuse));
+      const ends = [{ until: later(at[2], DAY) }, { until: later(at[1], DAY) }];
+      expect(state).toEqual({ webhook: { ...shown(webhook), updatedAt: at[2] }, past: ends });
+      const past = [
+        { secret: 'whsec_1', until: later(at[2], DAY) },
+        { secret: 'whsec_0', until: later(at[1], DAY) },
+      ];
+      expect(await secretsOf(webhook)).toEqual({ current: 'whsec_2', past });
+    });
+
+    it('lets no more secrets sign than may, however many rotations race', async () => {
+      const webhook = await add();
+      const rotated = outcomes(
+        await Promise.allSettled(
+          Array.from({ length: MOST_SECRETS + 2 }, (_, index) => rotate(webhook, `whsec_${index}`, NOON)),
+        ),
+      );
+      expect(rotated.values).toHaveLength(MOST_SECRETS - 1);
+      for (const reason of rotated.reasons as object[]) expect(reason).toMatchObject({ code: 'too_many_secrets' });
+      expect((await secretsOf(webhook)).past).toHaveLength(MOST_SECRETS - 1);
+    });
+
+    it('reads all webhooks in parts, and forgets the secrets that no longer sign', async () => {
+      const [webhook, other] = [await add(), await add()];
+      await rotate(webhook, 'whsec_b', NOON);
+      const end = later(NOON, DAY);
+      for (const [now, past] of [
+        [later(end, -1), [{ secret: webhook.secret, until: end }]],
+        [end, []],
+      ] as const) {
+        const seen: unknown[] = [];
+        for (let after: WebhookId | undefined; ;) {
+          const { last, unreadable } = await webhooks.reencrypt({ after, limit: 1 }, now);
+          expect(unreadable).toEqual([]);
+          if (last === undefined) break;
+          seen.push(last);
+          after = last;
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        for (const { id } of [webhook, other]) expect(seen).toContain(id);
+        expect(await secretsOf(webhook)).toEqual({ current: 'whsec_b', past });
+        expect(await secretsOf(other)).toEqual({ current: other.secret, past: [] });
+      }
+      const { first, older, unknown } = await webhooks.countSecrets();
+      expect([first > 1, older, unknown]).toEqual([true, 0, 0]);
+    });
+
+    it('shows an operator the webhooks of all accounts, in parts, and those of one', async () => {
+      const owner = await openWithPassword(adapters.ports.credentials, unique);
+      const theirs = [shown(await add({}, owner)), shown(await add({}, owner))];
+      const own = await add();
+      const seen: AccountWebhook[] = [];
+      for (let after: WebhookId | undefined; ;) {
+        const part = await webhooks.listAll({ after, limit: 2 });
+        seen.push(...part);
+        after = part.at(-1)?.webhook.id;
+        if (after === undefined) break;
+      }
+      const ids = seen.map(({ webhook }) => webhook.id);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { id } of [...theirs, own]) expect(ids).toContain(id);
+      const ofOwner = await webhooks.listAll({ accountId: owner.id, limit: 10 });
+      expect(ofOwner).toHaveLength(2);
+      for (const webhook of theirs) {
+        const found = ofOwner.find((each) => each.webhook.id === webhook.id);
+        expect(found).toMatchObject({ webhook, failingSince: undefined, recoveringSince: undefined });
+        expect(found?.account).toMatchObject({ id: owner.id, email: owner.email });
+      }
+      expect(await webhooks.findOwner(own.id)).toBe(account.id);
+      for (const id of ['', 'whk_\0'] as WebhookId[]) expect(await webhooks.findOwner(id)).toBeUndefined();
     });
 
     it('forgets what is removed, and all of an account that is closed or that its owner takes over', async () => {

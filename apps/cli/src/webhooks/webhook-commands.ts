@@ -1,0 +1,91 @@
+import type { AccountWebhook, Instant, WebhookId } from '@adoption-store/domain';
+import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
+import { counted, inParts, table } from '../output.js';
+
+const USAGE = `Usage:
+  npm run -s webhooks -- list [--account EMAIL]
+      shows all webhooks, or those of an account, never their secrets.
+  npm run -s webhooks -- disable|enable ID [ID…]
+      disables or enables webhooks. A disabled one is sent nothing. Its owner
+      may enable it again.
+  npm run -s webhooks -- delete ID [ID…]
+      deletes webhooks with their deliveries.
+  npm run -s webhooks -- secrets
+      shows how many webhooks have their secrets encrypted with the first
+      secret of WEBHOOK_SECRET, and how many need others. Give it the
+      WEBHOOK_SECRET of the services.
+`;
+
+const WEBHOOK_ID = /^whk_[0-9A-Za-z]{24}$/;
+
+export const webhookCommands: Program = {
+  commands: {
+    list,
+    disable: (args) => setDisabled(args, true),
+    enable: (args) => setDisabled(args, false),
+    delete: remove,
+    secrets: countSecrets,
+  },
+  usage: USAGE,
+};
+
+function list(args: string[]): Command {
+  const { account } = parse(args, ['account']).values;
+  const email = account === undefined ? undefined : addressOf(account);
+  return async ({ listAllWebhooks }, { nameOf }) => {
+    const webhooks = inParts<AccountWebhook, WebhookId>(
+      (part) => listAllWebhooks.execute({ email, ...part }),
+      ({ webhook }) => webhook.id,
+    );
+    const heads = ['ID', 'ACCOUNT', 'STATUS', 'FAILING SINCE', 'RECOVERING SINCE', 'URL'];
+    return table(heads, webhooks, ({ account: owner, webhook, failingSince, recoveringSince }) => [
+      webhook.id,
+      nameOf(owner),
+      webhook.status,
+      timeOr(failingSince),
+      timeOr(recoveringSince),
+      webhook.url,
+    ]);
+  };
+}
+
+function setDisabled(args: string[], isDisabled: boolean): Command {
+  const ids = idsIn(args);
+  return async ({ disableWebhook }) =>
+    eachOf(ids, async (id) => {
+      const { status } = await disableWebhook.execute({ id, isDisabled });
+      return `webhook ${id} is ${status}\n`;
+    });
+}
+
+function remove(args: string[]): Command {
+  const ids = idsIn(args);
+  return async ({ removeWebhook }) =>
+    eachOf(ids, async (id) => {
+      await removeWebhook.execute({ id });
+      return `webhook ${id} is deleted\n`;
+    });
+}
+
+function countSecrets(args: string[]): Command {
+  parse(args, []);
+  return async ({ countWebhookSecrets }) => {
+    const { first, older, unknown } = await countWebhookSecrets.execute();
+    return [
+      `${counted(first, 'webhook')} encrypted with the first secret\n`,
+      `${counted(older, 'webhook')} encrypted with an older one of WEBHOOK_SECRET\n`,
+      `${counted(unknown, 'webhook')} encrypted with none of them, or not looked at by a worker yet\n`,
+    ].join('');
+  };
+}
+
+function idsIn(args: string[]): readonly string[] {
+  const ids = parse(args, [], ['ID…']).positionals;
+  if (ids.length === 0) throw new UsageError('the ID of a webhook is required');
+  if (!ids.every((id) => WEBHOOK_ID.test(id))) throw new UsageError('ID must be as `list` shows it, such as whk_…');
+  return ids;
+}
+
+function timeOr(time: Instant | undefined): string {
+  return time === undefined ? '-' : new Date(time).toISOString();
+}

@@ -1,0 +1,70 @@
+import { type AccountId, emailAddress } from '../accounts/account.js';
+import type { KeyPorts } from '../accounts/ports.js';
+import { DomainError } from '../kernel/errors.js';
+import type { WebhookPorts } from './ports.js';
+import { decideWebhookChange, requireWebhook, type Webhook, type WebhookId } from './webhook.js';
+import type { AccountWebhook, SecretCounts, WebhookPart } from './webhook-repository.js';
+
+// An operator's use cases find a webhook by its id alone.
+
+export interface ListAllWebhooksInput extends WebhookPart {
+  readonly email?: string | undefined;
+}
+
+/** The webhooks of all accounts, or of one. */
+export class ListAllWebhooks {
+  constructor(private readonly ports: Pick<WebhookPorts & KeyPorts, 'webhooks' | 'accounts'>) {}
+
+  /** Empty if there is no such account. @throws DomainError `invalid_parameter` */
+  async execute({ email, ...part }: ListAllWebhooksInput): Promise<readonly AccountWebhook[]> {
+    if (email === undefined) return this.ports.webhooks.listAll(part);
+    const account = await this.ports.accounts.findByEmail(emailAddress(email));
+    return account === undefined ? [] : this.ports.webhooks.listAll({ ...part, accountId: account.id });
+  }
+}
+
+/** Disables or enables a webhook. */
+export class DisableWebhook {
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
+
+  /** @throws DomainError `not_found` */
+  async execute({ id, isDisabled }: { readonly id: string; readonly isDisabled: boolean }): Promise<Webhook> {
+    const { webhooks, clock } = this.ports;
+    const own = await findOwn(this.ports, id);
+    const change = { status: isDisabled ? 'disabled' : 'enabled' } as const;
+    return webhooks.change(own.accountId, own.id, (webhook) =>
+      decideWebhookChange(webhook, { ...own, change }, clock.now()),
+    );
+  }
+}
+
+export class RemoveWebhook {
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
+
+  /** @throws DomainError `not_found` */
+  async execute({ id }: { readonly id: string }): Promise<void> {
+    const own = await findOwn(this.ports, id);
+    await this.ports.webhooks.remove(own.accountId, own.id, (webhook) => {
+      requireWebhook(webhook, own);
+    });
+  }
+}
+
+/** With which keys the secrets of webhooks are encrypted. */
+export class CountWebhookSecrets {
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
+
+  async execute(): Promise<SecretCounts> {
+    return this.ports.webhooks.countSecrets();
+  }
+}
+
+async function findOwn(
+  { webhooks }: Pick<WebhookPorts, 'webhooks'>,
+  text: string,
+): Promise<{ readonly accountId: AccountId; readonly id: WebhookId }> {
+  const id = text as WebhookId;
+  const accountId = await webhooks.findOwner(id);
+  if (accountId === undefined) throw new DomainError('not_found', `no webhook has the id ${id}`);
+  return { accountId, id };
+}

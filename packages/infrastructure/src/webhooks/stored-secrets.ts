@@ -1,0 +1,61 @@
+import { type Instant, type SecretRotation, stillSigning, type WebhookSecrets } from '@adoption-store/domain';
+import type { Encrypted, SecretCipher } from './secret-cipher.js';
+import type { StoredPastSecret, WebhookRow } from './webhook.schema.js';
+
+type PastRow = Pick<WebhookRow, 'pastSecrets' | 'previousSecret' | 'previousUntil'>;
+export type SecretRow = Pick<WebhookRow, 'id' | 'secret'> & PastRow;
+
+/**
+ * The secrets that were replaced, the last one first. The version before stores the last one in `previous_secret`; the next
+ * release, beside which it can't run, drops that column.
+ */
+export function pastOf({ pastSecrets, previousSecret, previousUntil }: PastRow): readonly StoredPastSecret[] {
+  if (previousSecret === null || previousUntil === undefined) return pastSecrets;
+  return [{ secret: previousSecret, key: null, until: previousUntil }, ...pastSecrets];
+}
+
+/** Undefined if the current secret was encrypted with a key that this process doesn't have. */
+export function secretsFrom(row: SecretRow, cipher: SecretCipher): WebhookSecrets | undefined {
+  const current = cipher.decrypt(row.secret, row.id);
+  if (current === undefined) return undefined;
+  const past = pastOf(row).flatMap((each) => {
+    const secret = cipher.decrypt(each.secret, row.id);
+    return secret === undefined ? [] : [{ secret, until: each.until }];
+  });
+  return { current, past };
+}
+
+/** The columns after a rotation. What is encrypted only moves, so no former key is needed. */
+export function rotated(row: WebhookRow, { webhook, secret, until }: SecretRotation, cipher: SecretCipher) {
+  const replaced = { secret: row.secret, key: row.secretKey, until };
+  const past = [replaced, ...stillSigning(pastOf(row), webhook.updatedAt)];
+  return columns(cipher.encrypt(secret, row.id), past);
+}
+
+/**
+ * The columns with the first key of the cipher. Undefined if the current secret can't be decrypted. `secretKey` isn't trusted:
+ * the version before changes the secret and leaves it.
+ */
+export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher) {
+  const current = cipher.renew(row.secret, row.id);
+  if (current === undefined) return undefined;
+  const past = stillSigning(pastOf(row), now).map((each) => {
+    const renewed = cipher.renew(each.secret, row.id) ?? each;
+    return { secret: renewed.secret, key: renewed.key, until: each.until };
+  });
+  return columns(current, past);
+}
+
+/** Whether the row has these columns already. */
+export function isStored(row: WebhookRow, { secret, secretKey, pastSecrets }: ReturnType<typeof columns>): boolean {
+  if (row.secret !== secret || row.secretKey !== secretKey || row.previousSecret !== null) return false;
+  if (row.pastSecrets.length !== pastSecrets.length) return false;
+  return pastSecrets.every((each, index) => {
+    const stored = row.pastSecrets[index];
+    return stored?.secret === each.secret && stored.key === each.key;
+  });
+}
+
+function columns({ secret, key }: Encrypted, pastSecrets: readonly StoredPastSecret[]) {
+  return { secret, secretKey: key, pastSecrets, previousSecret: null };
+}
