@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, expectDatabaseErrors, freePort, Running, until, WORKER } from '@adoption-store/test-support';
 import { Webhook } from 'standardwebhooks';
+import { atEvenPace } from '../support/even-pace.js';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
 /** As many as are promised. A busy machine needs minutes for them. */
@@ -174,14 +175,8 @@ describe('webhooks, of two workers', () => {
 
   /** Adds animals at an even pace. */
   async function makeChanges(isOver: () => boolean = () => true): Promise<void> {
-    const begun = performance.now();
-    const answers: Promise<number>[] = [];
-    while (answers.length < SECONDS * CHANGES_PER_SECOND || !isOver()) {
-      const due = begun + (answers.length * 1_000) / CHANGES_PER_SECOND;
-      await until(() => performance.now() >= due);
-      answers.push(add());
-    }
-    const statuses = await Promise.all(answers);
+    const most = SECONDS * CHANGES_PER_SECOND;
+    const statuses = await atEvenPace(CHANGES_PER_SECOND, (begun) => begun >= most && isOver(), add);
     // A refused one may have been stored all the same.
     expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
     added += statuses.filter((status) => status === 201).length;
