@@ -55,13 +55,13 @@ const UNREADABLE_PAUSE = MINUTE;
 const WAKE = `
   WITH resting AS (
     SELECT id FROM webhooks, event_feed
-    WHERE status = 'enabled' AND turn_at > greatest(busy_until, paused_until, now()) AND position < last_position
+    WHERE status = 'enabled' AND turn_at > greatest(busy_until, paused_until, now()) AND feed_position < last_position
       AND EXISTS (
         SELECT FROM unnest($1::text[], $2::boolean[]) AS known (kind, is_for_all),
           LATERAL (SELECT CASE WHEN is_for_all THEN ${EVERYBODY} ELSE webhooks.account_id END AS account) AS wanted,
           LATERAL (
             SELECT account_id, type FROM events
-            WHERE (account_id, type, position) > (account, kind, webhooks.position)
+            WHERE (account_id, type, position) > (account, kind, webhooks.feed_position)
             ORDER BY account_id, type, position LIMIT 1
           ) AS next
         WHERE (types IS NULL OR kind = ANY(types)) AND (next.account_id, next.type) = (account, kind)
@@ -165,7 +165,7 @@ const BACKLOG = `
       LATERAL (SELECT CASE WHEN is_for_all THEN ${EVERYBODY} ELSE served.account_id END AS account) AS wanted,
       LATERAL (
         SELECT FROM events
-        WHERE (account_id, type, position) > (account, kind, served.position) AND (account_id, type) <= (account, kind)
+        WHERE (account_id, type, position) > (account, kind, served.feed_position) AND (account_id, type) <= (account, kind)
         ORDER BY account_id, type, position LIMIT ${MOST_COUNTED}
       ) AS next
     WHERE types IS NULL OR kind = ANY(types) LIMIT ${MOST_COUNTED}

@@ -109,7 +109,7 @@ const FOLLOW = `
     SELECT next.position, next.created_at
     FROM receiver, unnest($3::bigint[], $4::text[]) AS wanted (account, kind), LATERAL (
       SELECT account_id, type, position, created_at FROM events
-      WHERE (account_id, type, position) > (account, kind, receiver.position)
+      WHERE (account_id, type, position) > (account, kind, receiver.feed_position)
       ORDER BY account_id, type, position LIMIT $5
     ) AS next
     WHERE (next.account_id, next.type) = (account, kind) ORDER BY next.position LIMIT $5
@@ -119,7 +119,7 @@ const FOLLOW = `
     WHERE follows_since IS NULL OR next.created_at >= follows_since ORDER BY next.position
     ON CONFLICT DO NOTHING
   )
-  UPDATE webhooks SET position = CASE
+  UPDATE webhooks SET feed_position = CASE
     WHEN (SELECT count(*) FROM next) = $5 THEN (SELECT max(position) FROM next)
     ELSE (SELECT last_position FROM event_feed)
   END
@@ -192,13 +192,13 @@ const END_TURN = `
     busy_until = now(),
     paused_until = now() + ${interval('$3')},
     turn_at = greatest(now() + ${interval('$3')}, CASE
-      WHEN position < last_position OR recovery_end IS NOT NULL THEN now()
+      WHEN feed_position < last_position OR recovery_end IS NOT NULL THEN now()
       ELSE coalesce((SELECT due_at FROM next), 'infinity')
     END),
     turn_took = coalesce($4, turn_took), attempted_at = CASE WHEN $4 IS NULL THEN attempted_at ELSE now() END,
     status = $5, updated_at = $6, failed_turns = $7, failing_since = $8,
     recovery_position = CASE WHEN status = 'enabled' AND $5 = 'disabled' AND recovering_since IS NULL
-      THEN least(recovery_position, position) ELSE recovery_position END,
+      THEN least(recovery_position, feed_position) ELSE recovery_position END,
     recovery_end = CASE WHEN status = 'enabled' AND $5 = 'disabled' THEN last_position ELSE recovery_end END
   FROM event_feed WHERE id = $1 AND turns = $2`;
 

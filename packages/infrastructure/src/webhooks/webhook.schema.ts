@@ -28,7 +28,7 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   failedTurns: number;
   failingSince: Instant | undefined;
   /** Its next event is behind this position of the feed. */
-  position: bigint;
+  feedPosition: bigint;
   /** It gets no event from before. Undefined: it is as old as the feed. */
   followsSince: Instant | undefined;
   /** The end of the pause after its last turn. */
@@ -71,7 +71,13 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     busyUntil: { name: 'busy_until', type: 'timestamptz', default: () => 'now()', ...OF_THE_QUEUE },
     failedTurns: { name: 'failed_turns', type: 'integer', default: 0 },
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
-    position: { type: 'bigint', default: () => 'event_feed_end()', transformer: int64Column, ...OF_THE_QUEUE },
+    feedPosition: {
+      name: 'feed_position',
+      type: 'bigint',
+      default: () => 'event_feed_end()',
+      transformer: int64Column,
+      ...OF_THE_QUEUE,
+    },
     followsSince: {
       name: 'follows_since',
       type: 'timestamptz',

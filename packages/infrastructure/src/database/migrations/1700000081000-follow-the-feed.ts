@@ -3,7 +3,7 @@ import type { QueryRunner } from 'typeorm';
 /** A webhook follows the feed from a position of its own, instead of getting a row for each event when it is published. */
 export class FollowTheFeed1700000081000 {
   async up(runner: QueryRunner): Promise<void> {
-    // The version before adds webhooks without a position.
+    // The version before adds webhooks without a position, and has a statement in which a column `position` is ambiguous.
     await runner.query(`
       CREATE FUNCTION event_feed_end() RETURNS bigint LANGUAGE sql STABLE
       RETURN (SELECT last_position FROM event_feed)`);
@@ -11,7 +11,7 @@ export class FollowTheFeed1700000081000 {
     // `follows_since` stays null for them, as events that aren't published yet are older.
     await runner.query(`
       ALTER TABLE webhooks
-        ADD COLUMN position bigint NOT NULL DEFAULT event_feed_end(),
+        ADD COLUMN feed_position bigint NOT NULL DEFAULT event_feed_end(),
         ADD COLUMN follows_since timestamptz,
         ALTER COLUMN follows_since SET DEFAULT now(),
         ADD COLUMN paused_until timestamptz NOT NULL DEFAULT '-infinity',
