@@ -5,6 +5,7 @@ import {
   instant,
   type Instant,
   MINUTE,
+  newAnimal,
   newWebhookId,
   PLANS,
   type Ports,
@@ -23,6 +24,51 @@ import { framework } from './framework.js';
 
 webhookRepositorySuite(framework, 'PostgreSQL', openPostgres);
 webhookQueueSuite(framework, 'PostgreSQL', openPostgres);
+
+describe('a webhook queue beside the version before', () => {
+  it('sends what that version has queued when it published, and nothing again that it has sent', async () => {
+    const { ports, url, close } = await openPostgres();
+    const { id: accountId } = await ports.accounts.open({
+      email: 'dev@example.com',
+      plan: PLANS.free,
+      scopes: undefined,
+      createdAt: 0 as Instant,
+    });
+    const webhook = await ports.webhooks.add(accountId, () => ({
+      id: newWebhookId(ports.cryptography),
+      accountId,
+      url: 'https://example.com',
+      types: undefined,
+      description: undefined,
+      status: 'enabled',
+      createdAt: 0 as Instant,
+      updatedAt: 0 as Instant,
+      secret: 'whsec_one',
+    }));
+    for (const name of ['sent', 'queued', 'new']) await ports.animals.add(newAnimal({ name, categoryId: 1n }));
+    await ports.events.publish(10);
+    await ask(
+      url,
+      `INSERT INTO webhook_deliveries (webhook_id, position, status)
+      VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
+    );
+    await ports.webhookDeliveries.wake();
+    const names: string[] = [];
+    for (;;) {
+      const turn = await ports.webhookDeliveries.takeTurn({ limit: 20, lease: MINUTE });
+      if (turn === undefined) break;
+      for (const delivery of turn.deliveries) {
+        names.push((JSON.parse(delivery.data) as { name: string }).name);
+        await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, 204);
+      }
+      await ports.webhookDeliveries.endTurn(turn, 1, (receiver) => ({
+        end: { ...receiver, pause: 0, isFailing: false },
+      }));
+    }
+    expect(names.sort()).toEqual(['new', 'queued']);
+    await close();
+  });
+});
 
 describe('the secrets of webhooks in PostgreSQL', () => {
   let database: TestDatabase;
