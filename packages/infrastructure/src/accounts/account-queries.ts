@@ -1,4 +1,4 @@
-import type { AccountId, NewAccount } from '@adoption-store/domain';
+import type { Account, AccountId, NewAccount } from '@adoption-store/domain';
 import {
   type EntityManager,
   type FindOperator,
@@ -8,7 +8,7 @@ import {
   Raw,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { type AccountRow, accountSchema, planColumns } from './account.schema.js';
+import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
 /** The account of the row that has this value in the column. */
 export function accountOf(table: string, column: string, value: unknown): FindOperator<AccountId> {
@@ -41,6 +41,15 @@ export async function lockAccount(
   where: FindOptionsWhere<AccountRow>,
 ): Promise<AccountRow | null> {
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
+}
+
+/** As `lockAccount`, without what only credentials need. */
+export async function findLocked(
+  manager: EntityManager,
+  where: FindOptionsWhere<AccountRow>,
+): Promise<Account | undefined> {
+  const row = await lockAccount(manager, where);
+  return row === null ? undefined : accountFrom(row);
 }
 
 export function insertAccount(

@@ -89,7 +89,7 @@ export async function addKey(
 }
 
 export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
-  return apiKeys.change(id, (key) => decideRevocation(key, { id }, at));
+  return apiKeys.change(id, (state) => decideRevocation(state, { id }, at));
 }
 
 /** Replaces the key by one of that account, and lets both work. */
