@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MINUTE, newWebhookId, PLANS, type Ports, type StoredWebhook, type WebhookId } from '@adoption-store/domain';
-import { webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
+import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
 import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInfrastructure } from '../src/open-infrastructure.js';
@@ -38,7 +38,7 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const fields = { types: undefined, description: undefined, status: 'enabled', ...at } as const;
     const id = newWebhookId(cryptography);
     const webhook = { id, accountId, url: 'https://example.com', ...fields, secrets: { current: secret } };
-    await webhooks.add(accountId, () => webhook);
+    await webhooks.add(byOperator({ accountId }), () => webhook);
     return webhook;
   }
   /** The secret as a worker signs with it. */
@@ -71,7 +71,7 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const ports = await open([next, old]);
     expect(await secretOf(ports, id)).toBe('whsec_one');
     await expect(secretOf(await open([next]), id)).rejects.toThrow('WEBHOOK_SECRET lacks the secret');
-    await ports.webhooks.change(accountId, id, (webhook) => {
+    await ports.webhooks.change(byOperator({ accountId, id }), ({ webhook }) => {
       if (webhook === undefined) throw new Error('it is gone');
       return { ...webhook, description: 'new' };
     });

@@ -1,4 +1,5 @@
 import {
+  type AccountRequest,
   ChangeWebhook,
   type Condition,
   CreateWebhook,
@@ -14,6 +15,7 @@ import {
   RetryDelivery,
   RotateWebhookSecret,
   type Webhook,
+  type WebhookCommand,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
@@ -108,8 +110,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const accountId = request.caller.account.id;
-    const created = await this.createWebhook.execute({ accountId, url, types, description });
+    const created = await this.createWebhook.execute({ ...requestOf(request), url, types, description });
     reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
     return showSecret(reply, created);
   }
@@ -245,8 +246,13 @@ export class WebhooksController {
   }
 }
 
-function own({ caller }: FastifyRequest, id: string, condition?: IfUnchanged) {
-  return { accountId: caller.account.id, id, condition };
+/** The key is judged again where a change is stored, as it is stored then. */
+function requestOf({ caller: { accountId, keyId } }: FastifyRequest): AccountRequest {
+  return { accountId, actor: { keyId } };
+}
+
+function own(request: FastifyRequest, id: string, condition?: IfUnchanged): WebhookCommand {
+  return { ...requestOf(request), id, condition };
 }
 
 /** The tag is the one that a GET would give: it is of the webhook, not of its secret. */

@@ -1,5 +1,6 @@
 import {
   type Account,
+  type AccountRequest,
   AnswerOnce,
   ChangeWebhook,
   CreateWebhook,
@@ -13,6 +14,7 @@ import {
   later,
   ListDeliveries,
   ListWebhooks,
+  type OwnWebhook,
   PingWebhook,
   requireScope,
   RotateWebhookSecret,
@@ -68,14 +70,14 @@ export class WebhooksController {
   @Post()
   async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const accountId = account.id;
-    if (!(await this.isFirst(form, { accountId, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
+    const request = requestOf(account);
+    if (!(await this.isFirst(form, { ...request, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
     const { checked, values } = form;
     const description = values.description.trim() || undefined;
     // No list if every box is checked: types that are added later are sent too.
     const types = checked.length === EVENT_TYPES.length ? undefined : checked;
     try {
-      const created = await this.createWebhook.execute({ accountId, url: values.url.trim(), types, description });
+      const created = await this.createWebhook.execute({ ...request, url: values.url.trim(), types, description });
       return page('new-secret', created);
     } catch (error) {
       return this.showAll(account, { form: form.refused(error) });
@@ -152,7 +154,7 @@ export class WebhooksController {
    * have the same token, so the webhook is part of the mark. The mark is stored first: a transaction must not wait for the
    * servers that are asked about the URL.
    */
-  private async isFirst({ token }: Form, { accountId, id }: WebhookCommand): Promise<boolean> {
+  private async isFirst({ token }: Form, { accountId, id }: OwnWebhook): Promise<boolean> {
     const form = { accountId, key: `form ${token} ${id}`, fingerprint: 'form' };
     return !(await this.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
   }
@@ -161,7 +163,12 @@ export class WebhooksController {
 /** The webhook, if the account may change it. @throws InsufficientScope */
 function toChange(account: Account, id: string): WebhookCommand {
   requireScope({ account }, TO_CHANGE);
-  return { accountId: account.id, id };
+  return { ...requestOf(account), id };
+}
+
+/** The session is judged again where a change is stored. */
+function requestOf({ id: accountId, credentialVersion }: Account): AccountRequest {
+  return { accountId, actor: { credentialVersion } };
 }
 
 function deliveryPlace(text: string): DeliveryId | undefined {

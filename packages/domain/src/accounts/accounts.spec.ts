@@ -24,6 +24,7 @@ import {
   requireTheirs,
 } from './api-key.js';
 import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
+import { type Actor, type Authority, requireAuthority } from './authority.js';
 import type { IssueKeyInput } from './issue-key.js';
 import { describePlan, plan, type PlanName, PLANS, samePlan } from './plan.js';
 import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
@@ -577,6 +578,40 @@ describe('decisions on keys', () => {
     given('no key', of(undefined))
       .when('it is renamed', { ...id, name: 'x' })
       .thenRefused('not_found');
+  });
+
+  describe('the authority of a request when its change is stored', () => {
+    const given = decisions({ it, expect }, (state: Authority, actor: Actor) => {
+      requireAuthority(actor, state, ['pets:read', 'orders:read'], NOW);
+    });
+    const all = { ...key, scopes: undefined };
+    const both = { account, key: all };
+    const [byKey, byPerson] = [{ keyId: key.id }, { credentialVersion: 3 }];
+    given('a key', both).when('it asks', byKey).then('it may', undefined);
+    given('the version 3', both).when('3 asks', byPerson).then('it may', undefined);
+    given('nothing', { account: undefined, key: undefined })
+      .when('the operator asks', 'operator')
+      .then('it is fine', undefined);
+    given('no key', { account, key: undefined }).when('it asks', byKey).thenRefused('invalid_api_key');
+    given('a closed account', { account: undefined, key: all })
+      .when('its key asks', byKey)
+      .thenRefused('invalid_api_key');
+    given('a revoked key', { account, key: revoked }).when('it asks', byKey).thenRefused('revoked_api_key');
+    given('an expired key', { account, key: expired }).when('it asks', byKey).thenRefused('expired_api_key');
+    given('a disabled key', { account, key: disabled }).when('it asks', byKey).thenRefused('disabled_api_key');
+    given('a key without a scope', { account, key })
+      .when('it asks', byKey)
+      .thenRefused('insufficient_scope', 'the API key lacks the scope orders:read');
+    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: all })
+      .when('its key asks', byKey)
+      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
+    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: undefined })
+      .when('a person asks', byPerson)
+      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
+    given('the version 3', both).when('2 asks', { credentialVersion: 2 }).thenRefused('signed_out');
+    given('a closed account', { account: undefined, key: undefined })
+      .when('a person asks', byPerson)
+      .thenRefused('signed_out');
   });
 
   describe('showing', () => {

@@ -56,6 +56,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return this.withAccount(this.keys.get(id));
   }
 
+  stored(id: ApiKeyId): ApiKey | undefined {
+    return this.keys.get(id);
+  }
+
   async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
     return [...this.keys.values()]
       .filter((key) => accountId === undefined || key.accountId === accountId)

@@ -36,10 +36,10 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
-  const webhooks = new InMemoryWebhookRepository(accounts, clock);
+  const apiKeys = new InMemoryApiKeyRepository(accounts);
+  const webhooks = new InMemoryWebhookRepository(accounts, apiKeys, clock);
   const webhookDeliveries = new InMemoryWebhookQueue(webhooks, accountMails, clock);
   const events = new InMemoryEventFeed(clock, webhookDeliveries);
-  const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, options.categories);
   const orders = new InMemoryOrderRepository(animals, events);

@@ -1,4 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
+import type { AccountRequest } from '../accounts/authority.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
@@ -7,12 +8,15 @@ import type { DeliveryId, WebhookDelivery } from './delivery.js';
 import type { WebhookPorts } from './ports.js';
 import {
   decideCreation,
+  decidePing,
+  decideRemoval,
+  decideRetry,
   decideSecretRotation,
   decideWebhookChange,
   newWebhookId,
   newWebhookSecret,
   type OwnWebhook,
-  requireEnabled,
+  requireRoom,
   requireWebhook,
   type Webhook,
   type WebhookChangeInput,
@@ -21,6 +25,7 @@ import {
   webhookFields,
   type WebhookId,
   type WebhookInput,
+  type WebhookState,
 } from './webhook.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
@@ -32,23 +37,25 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
-export interface CreateWebhookInput extends WebhookInput {
-  readonly accountId: AccountId;
-}
+export interface CreateWebhookInput extends WebhookInput, AccountRequest {}
 
 export class CreateWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock' | 'cryptography'>) {}
 
-  /** @throws DomainError `invalid_parameter` or `too_many_webhooks` */
-  async execute({ accountId, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
+  /** @throws as `decideCreation`; DomainError `invalid_parameter` */
+  async execute({ accountId, actor, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const { webhooks, webhookSender, clock, cryptography } = this.ports;
     const fields = webhookFields(input);
+    // Before the check, which asks other servers. Afterwards everything is judged again.
+    requireRoom((await webhooks.list(accountId)).length);
     await webhookSender.check(fields.url);
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
-    const stored = { ...fields, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
-    return { webhook: await webhooks.add(accountId, (state) => decideCreation(state, stored)), secret };
+    const webhook = { ...fields, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
+    const command = { actor, webhook };
+    const request = { accountId, actor };
+    return { webhook: await webhooks.add(request, (state) => decideCreation(state, command, clock.now())), secret };
   }
 }
 
@@ -66,7 +73,7 @@ export class GetWebhook {
 
   /** @throws DomainError `not_found`, also for another account's webhook. */
   async execute(own: OwnWebhook): Promise<Webhook> {
-    return requireWebhook(await this.ports.webhooks.findById(own.accountId, own.id as WebhookId), own);
+    return requireWebhook(await this.ports.webhooks.findById(own.accountId, own.id as WebhookId));
   }
 }
 
@@ -77,25 +84,30 @@ export interface ChangeWebhookInput extends WebhookCommand {
 export class ChangeWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock'>) {}
 
-  /** @throws DomainError `invalid_parameter`, `not_found` or `precondition_failed` */
+  /** @throws as `decideWebhookChange`; DomainError `invalid_parameter` */
   async execute({ change, ...command }: ChangeWebhookInput): Promise<Webhook> {
     const { webhooks, webhookSender, clock } = this.ports;
     const edit = { ...command, change: webhookChange(change) };
-    const id = command.id as WebhookId;
-    // Before the check, which asks other servers.
-    const { url } = requireWebhook(await webhooks.findById(command.accountId, id), command);
-    if (edit.change.url !== undefined && edit.change.url !== url) await webhookSender.check(edit.change.url);
-    return webhooks.change(command.accountId, id, (webhook) => decideWebhookChange(webhook, edit, clock.now()));
+    const { url } = edit.change;
+    if (url !== undefined) {
+      // Before the check, which asks other servers. Afterwards everything is judged again.
+      const isNew = await webhooks.lock(command, (state) => {
+        decideWebhookChange(state, edit, clock.now());
+        return Promise.resolve(state.webhook?.url !== url);
+      });
+      if (isNew) await webhookSender.check(url);
+    }
+    return webhooks.change(command, (state) => decideWebhookChange(state, edit, clock.now()));
   }
 }
 
 export class DeleteWebhook {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
-  /** @throws DomainError `not_found` or `precondition_failed` */
+  /** @throws as `decideRemoval` */
   async execute(command: WebhookCommand): Promise<void> {
-    await this.ports.webhooks.remove(command.accountId, command.id as WebhookId, (webhook) => {
-      requireWebhook(webhook, command);
+    await this.ports.webhooks.remove(command, (state) => {
+      decideRemoval(state, command, this.ports.clock.now());
     });
   }
 }
@@ -104,27 +116,31 @@ export class DeleteWebhook {
 export class RotateWebhookSecret {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock' | 'cryptography'>) {}
 
-  /** @throws DomainError `not_found` or `precondition_failed` */
+  /** @throws as `decideSecretRotation` */
   async execute(command: WebhookCommand): Promise<WebhookWithSecret> {
     const { webhooks, clock, cryptography } = this.ports;
     const secret = newWebhookSecret(cryptography);
-    const webhook = await webhooks.change(command.accountId, command.id as WebhookId, (stored) =>
-      decideSecretRotation(stored, { ...command, secret }, clock.now()),
+    const webhook = await webhooks.change(command, (state) =>
+      decideSecretRotation(state, { ...command, secret }, clock.now()),
     );
     return { webhook, secret };
   }
 }
 
-type DeliveryPorts = Pick<WebhookPorts, 'webhooks' | 'webhookDeliveries'>;
+type DeliveryPorts = Pick<WebhookPorts, 'webhooks' | 'webhookDeliveries' | 'clock'>;
 
 /** Queues a delivery without an event, so that an owner can try the receiver. */
 export class PingWebhook {
-  constructor(private readonly ports: DeliveryPorts & Pick<WebhookPorts, 'clock'>) {}
+  constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  /** @throws as `decidePing` */
   async execute(command: WebhookCommand, transaction?: Transaction): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command, transaction);
-    return this.ports.webhookDeliveries.ping(id, this.ports.clock.now(), transaction);
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    const ping = (state: WebhookState, locked: Transaction) => {
+      const now = clock.now();
+      return webhookDeliveries.ping(decidePing(state, command, now).id, now, locked);
+    };
+    return webhooks.lock(command, ping, transaction);
   }
 }
 
@@ -132,7 +148,7 @@ export interface ListDeliveriesInput extends OwnWebhook, PageRequest<DeliveryId>
 
 /** A page of a webhook's deliveries, newest first. */
 export class ListDeliveries {
-  constructor(private readonly ports: DeliveryPorts) {}
+  constructor(private readonly ports: Omit<DeliveryPorts, 'clock'>) {}
 
   /** @throws DomainError `invalid_parameter` or `not_found` */
   async execute({ accountId, id, ...page }: ListDeliveriesInput): Promise<Page<WebhookDelivery, DeliveryId>> {
@@ -153,12 +169,16 @@ export interface RetryDeliveryInput extends WebhookCommand {
 export class RetryDelivery {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  /** @throws as `decideRetry` */
   async execute({ deliveryId, ...command }: RetryDeliveryInput, transaction?: Transaction): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command, transaction);
-    const delivery = await this.ports.webhookDeliveries.retry(id, deliveryId as DeliveryId, transaction);
-    if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
-    return delivery;
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    const retry = async (state: WebhookState, locked: Transaction) => {
+      const { id } = decideRetry(state, command, clock.now());
+      const delivery = await webhookDeliveries.retry(id, deliveryId as DeliveryId, locked);
+      if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
+      return delivery;
+    };
+    return webhooks.lock(command, retry, transaction);
   }
 }
 
@@ -170,17 +190,10 @@ export interface RecoverDeliveriesInput extends WebhookCommand {
 export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** Returns the number of deliveries. @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  /** Returns the number of deliveries. @throws as `decideRetry` */
   async execute({ since, ...command }: RecoverDeliveriesInput): Promise<number> {
-    const { id } = await findEnabled(this.ports, command);
-    return this.ports.webhookDeliveries.recover(id, since);
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    const recover = async (state: WebhookState) => decideRetry(state, command, clock.now()).id;
+    return webhookDeliveries.recover(await webhooks.lock(command, recover), since);
   }
-}
-
-async function findEnabled(
-  { webhooks }: DeliveryPorts,
-  command: WebhookCommand,
-  transaction?: Transaction,
-): Promise<Webhook> {
-  return requireEnabled(await webhooks.findById(command.accountId, command.id as WebhookId, transaction), command);
 }

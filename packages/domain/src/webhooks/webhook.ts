@@ -1,4 +1,6 @@
-import type { Account, AccountId } from '../accounts/account.js';
+import type { AccountId } from '../accounts/account.js';
+import { type AccountRequest, type Authority, requireAuthority } from '../accounts/authority.js';
+import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
@@ -40,6 +42,9 @@ export interface StoredWebhook extends Webhook {
   readonly secrets: WebhookSecrets;
 }
 
+/** The scopes that every operation on a webhook needs. */
+const MANAGING_SCOPES: readonly Scope[] = ['webhooks:write'];
+
 export const MOST_WEBHOOKS = 10;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
@@ -69,7 +74,7 @@ export interface OwnWebhook {
   readonly id: string;
 }
 
-export interface WebhookCommand extends OwnWebhook {
+export interface WebhookCommand extends OwnWebhook, AccountRequest {
   readonly condition?: Condition<Webhook> | undefined;
 }
 
@@ -103,27 +108,47 @@ export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields>
   };
 }
 
-export interface WebhookHolder {
-  /** Undefined if there is no such account, or it is closed. */
-  readonly account: Account | undefined;
+/** An account that is to get a webhook, and who asks for it. */
+export interface WebhookHolder extends Authority {
   /** The number of its webhooks. */
   readonly webhooks: number;
 }
 
-/** @throws DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
-export function decideCreation({ account, webhooks }: WebhookHolder, webhook: StoredWebhook): StoredWebhook {
-  if (account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
-  if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
+/** A webhook, and who asks for a change of it. */
+export interface WebhookState<Known extends Webhook = Webhook> extends Authority {
+  /** Undefined if the account has no such webhook. */
+  readonly webhook: Known | undefined;
+}
+
+export interface WebhookCreation extends Pick<AccountRequest, 'actor'> {
+  readonly webhook: StoredWebhook;
+}
+
+/** @throws as `requireAuthority`; DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
+export function decideCreation(state: WebhookHolder, command: WebhookCreation, now: Instant): StoredWebhook {
+  const { actor, webhook } = command;
+  requireAuthority(actor, state, MANAGING_SCOPES, now);
+  if (state.account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
+  requireRoom(state.webhooks);
   return webhook;
+}
+
+/** @throws DomainError `too_many_webhooks` */
+export function requireRoom(webhooks: number): void {
+  if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
 }
 
 /**
  * The webhook after its owner's change. The same one if nothing changes.
  *
- * @throws DomainError `not_found` or `precondition_failed`
+ * @throws as `requireOwn`
  */
-export function decideWebhookChange(stored: StoredWebhook | undefined, edit: WebhookEdit, now: Instant): StoredWebhook {
-  const webhook = requireWebhook(stored, edit);
+export function decideWebhookChange<Known extends Webhook>(
+  state: WebhookState<Known>,
+  edit: WebhookEdit,
+  now: Instant,
+): Known {
+  const webhook = requireOwn(state, edit, MANAGING_SCOPES, now);
   const changed = { ...webhook, ...edit.change };
   const isSame = (['url', 'types', 'description', 'status'] as const).every(
     (field) => JSON.stringify(changed[field]) === JSON.stringify(webhook[field]),
@@ -134,32 +159,56 @@ export function decideWebhookChange(stored: StoredWebhook | undefined, edit: Web
 /**
  * The webhook with another secret. Both sign for a day.
  *
- * @throws DomainError `not_found` or `precondition_failed`
+ * @throws as `requireOwn`
  */
 export function decideSecretRotation(
-  stored: StoredWebhook | undefined,
+  state: WebhookState<StoredWebhook>,
   command: WebhookCommand & { readonly secret: string },
   now: Instant,
 ): StoredWebhook {
-  const webhook = requireWebhook(stored, command);
+  const webhook = requireOwn(state, command, MANAGING_SCOPES, now);
   const previous = { secret: webhook.secrets.current, until: later(now, SECRET_OVERLAP) };
   return { ...webhook, secrets: { current: command.secret, previous }, updatedAt: now };
 }
 
-/** @throws DomainError `not_found` or `precondition_failed` */
-export function requireWebhook<Known extends Webhook>(
-  webhook: Known | undefined,
-  { condition }: WebhookCommand,
-): Known {
+/** @throws as `requireOwn` */
+export function decideRemoval(state: WebhookState, command: WebhookCommand, now: Instant): void {
+  requireOwn(state, command, MANAGING_SCOPES, now);
+}
+
+/** The webhook that is to be pinged. @throws as `requireEnabled` */
+export function decidePing(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
+  return requireEnabled(state, command, MANAGING_SCOPES, now);
+}
+
+/** The webhook of which a delivery is to be sent again. @throws as `requireEnabled` */
+export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
+  return requireEnabled(state, command, MANAGING_SCOPES, now);
+}
+
+/** @throws DomainError `not_found` */
+export function requireWebhook<Known extends Webhook>(webhook: Known | undefined): Known {
   if (webhook === undefined) throw new DomainError('not_found', 'no webhook of this account has that id');
+  return webhook;
+}
+
+/** @throws as `requireAuthority`; DomainError `not_found` or `precondition_failed` */
+function requireOwn<Known extends Webhook>(
+  state: WebhookState<Known>,
+  { actor, condition }: WebhookCommand,
+  scopes: readonly Scope[],
+  now: Instant,
+): Known {
+  requireAuthority(actor, state, scopes, now);
+  const webhook = requireWebhook(state.webhook);
   const { secrets, ...shown }: Webhook & Partial<StoredWebhook> = webhook;
   condition?.(shown);
   return webhook;
 }
 
-/** @throws DomainError `not_found`, `precondition_failed`, or `webhook_disabled`, because nothing would be sent. */
-export function requireEnabled(stored: Webhook | undefined, command: WebhookCommand): Webhook {
-  const webhook = requireWebhook(stored, command);
+/** @throws as `requireOwn`; DomainError `webhook_disabled`, because nothing would be sent. */
+function requireEnabled(state: WebhookState, command: WebhookCommand, scopes: readonly Scope[], now: Instant): Webhook {
+  const webhook = requireOwn(state, command, scopes, now);
   if (webhook.status === 'enabled') return webhook;
   throw webhookDisabled();
 }

@@ -1,18 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { decideFailure, pauseAfter } from '../deliveries/deliver-batch.js';
-import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
-import { inMemoryPorts, unchanged } from '../testing/index.js';
+import { byOperator, inMemoryPorts, unchanged } from '../testing/index.js';
 import { decisions } from '../testing/decisions.js';
 import { decideTurnEnd, PAUSES } from './delivery.js';
 import type { WebhookAttempt } from './use-cases.js';
 import {
   decideCreation,
+  decidePing,
+  decideRemoval,
+  decideRetry,
   decideSecretRotation,
   decideWebhookChange,
+  MOST_WEBHOOKS,
   signingSecrets,
   type StoredWebhook,
   type WebhookId,
@@ -25,8 +29,8 @@ async function openStore({ mailsAccounts = true } = {}) {
   const ports = inMemoryPorts();
   const application = createApplication(ports, { mailsAccounts });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com', plan: plan('free') });
-  const { webhook, secret } = await application.createWebhook.execute({ accountId, url: URL });
-  const own = { accountId, id: webhook.id };
+  const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url: URL }));
+  const own = byOperator({ accountId, id: webhook.id });
   const ping = async (times = 1) => {
     for (let count = 0; count < times; count += 1) await application.pingWebhook.execute(own);
   };
@@ -46,7 +50,11 @@ describe('a webhook', () => {
     const { webhook, secret, getWebhook, listWebhooks, own, createWebhook, clock } = await openStore();
     const at = { createdAt: clock.now(), updatedAt: clock.now() };
     const fields = { url: URL, types: undefined, description: undefined, status: 'enabled', ...at };
-    expect(webhook).toEqual({ ...own, ...fields, id: expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/) });
+    expect(webhook).toEqual({
+      accountId: own.accountId,
+      ...fields,
+      id: expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/),
+    });
     expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), 'base64').toString('base64')).toBe(secret.slice(6));
     expect(await getWebhook.execute(own)).toEqual(webhook);
@@ -107,6 +115,38 @@ describe('a webhook', () => {
     await expectNone({ ...own, accountId: 99n as AccountId });
     await deleteWebhook.execute(own);
     await expectNone(own);
+  });
+
+  it('is neither created nor changed if its actor has lost the right to while the URL was looked up', async () => {
+    const { createWebhook, changeWebhook, listWebhooks, issueKey, revokeKey, receiver, own, webhook } =
+      await openStore();
+    const { accountId } = own;
+    const { key } = await issueKey.execute({ accountId });
+    const actor = { keyId: key.id };
+    receiver.check = async () => {
+      await revokeKey.execute({ id: key.id });
+    };
+    const url = 'https://other.example.com';
+    const refused = { code: 'revoked_api_key' };
+    await expect(createWebhook.execute({ accountId, actor, url })).rejects.toMatchObject(refused);
+    const { key: another } = await issueKey.execute({ accountId });
+    receiver.check = async () => {
+      await revokeKey.execute({ id: another.id });
+    };
+    const change = { ...own, actor: { keyId: another.id }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject(refused);
+    expect(await listWebhooks.execute(own)).toEqual([webhook]);
+  });
+
+  it('has its URL looked up for nobody who can’t create it or change it anyway', async () => {
+    const { createWebhook, changeWebhook, receiver, own, webhook } = await openStore();
+    const url = 'https://other.example.com';
+    for (let count = 1; count < MOST_WEBHOOKS; count += 1) await createWebhook.execute({ ...own, url });
+    receiver.check = () => Promise.reject(new Error('it was looked up'));
+    await expect(createWebhook.execute({ ...own, url })).rejects.toMatchObject({ code: 'too_many_webhooks' });
+    const change = { ...own, actor: { credentialVersion: 9 }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject({ code: 'signed_out' });
+    expect(await changeWebhook.execute({ ...own, change: { url: URL } })).toEqual(webhook);
   });
 
   it('that is disabled is asked to be enabled first, before anything is queued for it', async () => {
@@ -221,44 +261,76 @@ describe('delivering to webhooks', () => {
 
 describe('the decisions on webhooks', () => {
   const secrets = { current: 'whsec_old' };
-  const account = { id: 1n as AccountId, email: 'dev@example.com' } as never;
+  const account: Account = {
+    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: plan('free'), scopes: undefined },
+    ...{ createdAt: NOW, credentialVersion: 3, provenAt: undefined },
+  };
   const times = { createdAt: NOW, updatedAt: NOW };
   const webhook: StoredWebhook = {
     ...{ id: 'whk_1' as WebhookId, accountId: 1n as AccountId, url: URL, types: undefined, description: undefined },
     ...{ status: 'enabled', ...times, secrets },
   };
-  const command = { accountId: webhook.accountId, id: webhook.id };
+  const actor = { credentialVersion: 3 };
+  const command = { accountId: webhook.accountId, id: webhook.id, actor };
   const at = later(NOW, HOUR);
+  const decidedAt = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
+    decisions({ it, expect }, (state: State, asked: Command) => decide(state, asked, at));
+  const of = (stored: StoredWebhook | undefined) => ({ account, key: undefined, webhook: stored });
+  const disabled: StoredWebhook = { ...webhook, status: 'disabled' };
 
-  const creation = decisions({ it, expect }, decideCreation);
-  creation('9 webhooks', { account, webhooks: 9 }).when('one is added', webhook).then('it is stored', webhook);
-  creation('10 webhooks', { account, webhooks: 10 })
-    .when('one is added', webhook)
+  const creation = decidedAt(decideCreation);
+  const holder = { account, key: undefined, webhooks: 9 };
+  creation('9 webhooks', holder).when('one is added', { actor, webhook }).then('it is stored', webhook);
+  creation('10 webhooks', { ...holder, webhooks: 10 })
+    .when('one is added', { actor, webhook })
     .thenRefused('too_many_webhooks', '10');
-  creation('no account', { account: undefined, webhooks: 0 }).when('one is added', webhook).thenRefused('not_found');
+  creation('no account', { ...holder, account: undefined })
+    .when('the operator adds one', { actor: 'operator', webhook })
+    .thenRefused('not_found');
+  creation('the version 3', holder)
+    .when('2 is wanted', { actor: { credentialVersion: 2 }, webhook })
+    .thenRefused('signed_out');
 
-  const change = decisions(
-    { it, expect },
-    (state: StoredWebhook | undefined, edit: Parameters<typeof decideWebhookChange>[1]) =>
-      decideWebhookChange(state, edit, at),
-  );
-  change('a webhook', webhook)
-    .when('it is disabled', { ...command, change: { status: 'disabled' } })
-    .then('it is changed now', { ...webhook, status: 'disabled', updatedAt: at });
-  change('a webhook', webhook)
+  const change = decidedAt(decideWebhookChange<StoredWebhook>);
+  const disabling = { ...command, change: { status: 'disabled' } } as const;
+  change('a webhook', of(webhook))
+    .when('it is disabled', disabling)
+    .then('it is changed now', { ...disabled, updatedAt: at });
+  change('a webhook', of(webhook))
     .when('nothing changes', { ...command, change: { url: URL } })
     .then('it stays', webhook);
 
-  const rotation = decisions({ it, expect }, (state: StoredWebhook | undefined, secret: string) =>
-    decideSecretRotation(state, { ...command, secret }, at),
-  );
-  rotation('a webhook', webhook)
-    .when('its secret is rotated', 'whsec_new')
+  const rotation = decidedAt(decideSecretRotation);
+  const rotate = { ...command, secret: 'whsec_new' };
+  rotation('a webhook', of(webhook))
+    .when('its secret is rotated', rotate)
     .then('both sign for a day', {
       ...{ ...webhook, updatedAt: at },
       secrets: { current: 'whsec_new', previous: { secret: 'whsec_old', until: later(at, DAY) } },
     });
-  rotation('no webhook', undefined).when('its secret is rotated', 'whsec_new').thenRefused('not_found');
+
+  const removal = decidedAt(decideRemoval);
+  const ping = decidedAt(decidePing);
+  const retry = decidedAt(decideRetry);
+  removal('a disabled webhook', of(disabled)).when('it is deleted', command).then('it may be', undefined);
+  ping('a webhook', of(webhook)).when('it is pinged', command).then('it may be', webhook);
+  retry('a webhook', of(webhook)).when('a delivery is retried', command).then('it may be', webhook);
+  ping('a disabled webhook', of(disabled)).when('it is pinged', command).thenRefused('webhook_disabled');
+  retry('a disabled webhook', of(disabled)).when('a delivery is retried', command).thenRefused('webhook_disabled');
+
+  const reset = { ...of(webhook), account: { ...account, credentialVersion: 4 } };
+  const lacking = { ...of(webhook), account: { ...account, scopes: ['events:read'] } } as const;
+  for (const [state, code] of [
+    [of(undefined), 'not_found'],
+    [reset, 'signed_out'],
+    [lacking, 'insufficient_scope'],
+  ] as const) {
+    change(code, state).when('it is disabled', disabling).thenRefused(code);
+    rotation(code, state).when('its secret is rotated', rotate).thenRefused(code);
+    removal(code, state).when('it is deleted', command).thenRefused(code);
+    ping(code, state).when('it is pinged', command).thenRefused(code);
+    retry(code, state).when('a delivery is retried', command).thenRefused(code);
+  }
 
   it('the former secret signs until it ends', () => {
     const both = { current: 'new', previous: { secret: 'old', until: at } };

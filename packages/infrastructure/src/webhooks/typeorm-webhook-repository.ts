@@ -1,18 +1,21 @@
 import type {
   AccountId,
+  AccountRequest,
+  OwnWebhook,
   StoredWebhook,
   Transaction,
   Webhook,
+  WebhookCommand,
   WebhookHolder,
   WebhookId,
   WebhookRepository,
+  WebhookState,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import { lockAccount } from '../accounts/account-queries.js';
-import { accountFrom } from '../accounts/account.schema.js';
+import { lockAuthority } from '../accounts/account-queries.js';
 import { readFromDatabase } from '../database/on-database.js';
-import { inTransaction, managerOf } from '../database/transactions.js';
-import type { LazyCipher, SecretCipher } from './secret-cipher.js';
+import { inTransaction } from '../database/transactions.js';
+import type { LazyCipher } from './secret-cipher.js';
 import { encrypted, fieldsOf, secretsFrom, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
 /** Voids the running turn. The next one is due at once, and the address or status begins without failures. */
@@ -30,24 +33,21 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     private readonly cipher: LazyCipher,
   ) {}
 
-  async add(accountId: AccountId, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
+  async add(request: AccountRequest, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
     const cipher = await this.cipher.get();
     return inTransaction(this.dataSource, async (manager) => {
-      const row = await lockAccount(manager, { id: accountId });
-      const account = row === null ? undefined : accountFrom(row);
-      const { secrets, ...webhook } = decide({
-        account,
-        webhooks: await manager.countBy(webhookSchema, { accountId }),
-      });
+      const authority = await lockAuthority(manager, request);
+      const webhooks = await manager.countBy(webhookSchema, { accountId: request.accountId });
+      const { secrets, ...webhook } = decide({ ...authority, webhooks });
       await manager.insert(webhookSchema, { ...fieldsOf(webhook), ...encrypted(webhook.id, secrets, cipher) });
       return webhook;
     });
   }
 
-  async findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined> {
-    const read = () => find(managerOf(this.dataSource, transaction), accountId, id);
-    const row = await (transaction === undefined ? readFromDatabase(this.dataSource, read) : read());
-    return row === null ? undefined : webhookFrom(row);
+  async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
+    const { manager } = this.dataSource;
+    const row = await readFromDatabase(this.dataSource, () => find(manager, { accountId, id }));
+    return row && webhookFrom(row);
   }
 
   async list(accountId: AccountId): Promise<readonly Webhook[]> {
@@ -58,21 +58,22 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
   }
 
   async change(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (webhook: StoredWebhook | undefined) => StoredWebhook,
+    command: WebhookCommand,
+    decide: (state: WebhookState<StoredWebhook>) => StoredWebhook,
   ): Promise<Webhook> {
     const cipher = await this.cipher.get();
     return inTransaction(this.dataSource, async (manager) => {
-      const stored = storedFrom(await find(manager, accountId, id, 'for_no_key_update'), cipher);
-      const { secrets, ...webhook } = decide(stored);
+      const authority = await lockAuthority(manager, command);
+      const row = await find(manager, command, 'for_no_key_update');
+      const stored = row && { ...webhookFrom(row), secrets: secretsFrom(row, cipher) };
+      const { secrets, ...webhook } = decide({ ...authority, webhook: stored });
       await manager.update(
         webhookSchema,
-        { id },
+        { id: webhook.id },
         {
           ...fieldsOf(webhook),
           // With the first secret of WEBHOOK_SECRET, so that the one before can be dropped some day.
-          ...encrypted(id, secrets, cipher),
+          ...encrypted(webhook.id, secrets, cipher),
           ...((webhook.url !== stored?.url || webhook.status !== stored.status) && ANEW),
         },
       );
@@ -80,27 +81,42 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     });
   }
 
-  async remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void> {
+  async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
-      const row = await find(manager, accountId, id, 'pessimistic_write');
-      decide(row === null ? undefined : webhookFrom(row));
-      await manager.delete(webhookSchema, { id });
+      decide(await lockState(manager, command, 'pessimistic_write'));
+      await manager.delete(webhookSchema, { id: command.id as WebhookId });
     });
   }
+
+  async lock<Result>(
+    command: WebhookCommand,
+    work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
+    within?: Transaction,
+  ): Promise<Result> {
+    return inTransaction(
+      this.dataSource,
+      async (manager, transaction) => work(await lockState(manager, command, 'for_no_key_update'), transaction),
+      { within },
+    );
+  }
+}
+
+type LockMode = 'for_no_key_update' | 'pessimistic_write';
+
+async function lockState(manager: EntityManager, command: WebhookCommand, mode: LockMode): Promise<WebhookState> {
+  const authority = await lockAuthority(manager, command);
+  const row = await find(manager, command, mode);
+  return { ...authority, webhook: row && webhookFrom(row) };
 }
 
 /** @param mode locks the row. */
 async function find(
   manager: EntityManager,
-  accountId: AccountId,
-  id: WebhookId,
-  mode?: 'for_no_key_update' | 'pessimistic_write',
-): Promise<WebhookRow | null> {
+  { accountId, id }: OwnWebhook,
+  mode?: LockMode,
+): Promise<WebhookRow | undefined> {
   // PostgreSQL's text can't contain U+0000, so no id has it.
-  if (id.includes('\0')) return null;
-  return manager.findOne(webhookSchema, { where: { accountId, id }, ...(mode && { lock: { mode } }) });
-}
-
-function storedFrom(row: WebhookRow | null, cipher: SecretCipher): StoredWebhook | undefined {
-  return row === null ? undefined : { ...webhookFrom(row), secrets: secretsFrom(row, cipher) };
+  if (id.includes('\0')) return undefined;
+  const where = { accountId, id: id as WebhookId };
+  return (await manager.findOne(webhookSchema, { where, ...(mode && { lock: { mode } }) })) ?? undefined;
 }

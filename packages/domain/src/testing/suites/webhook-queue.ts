@@ -10,7 +10,7 @@ import { type ClaimedDelivery, type DeliveryId, PING, pingData } from '../../web
 import type { Webhook, WebhookFields } from '../../webhooks/webhook.js';
 import type { WebhookQueue } from '../../webhooks/webhook-queue.js';
 import { deliveryQueue } from './delivery-queue.js';
-import { NOON, Unique } from './fixtures.js';
+import { byOperator, NOON, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { newWebhook } from './webhook-repository.js';
 
@@ -37,14 +37,14 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
     afterEach(async () => {
       for (const owner of [account, other])
         for (const { id } of await ports.webhooks.list(owner.id))
-          await ports.webhooks.remove(owner.id, id, () => undefined);
+          await ports.webhooks.remove(byOperator({ accountId: owner.id, id }), () => undefined);
     });
 
     const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
     const add = (fields: Partial<WebhookFields> = {}, owner = account) =>
-      ports.webhooks.add(owner.id, () => newWebhook(owner, unique, fields));
+      ports.webhooks.add(byOperator({ accountId: owner.id }), () => newWebhook(owner, unique, fields));
     const change = (webhook: Webhook, fields: Partial<WebhookFields>) =>
-      ports.webhooks.change(webhook.accountId, webhook.id, (stored) => {
+      ports.webhooks.change(byOperator(webhook), ({ webhook: stored }) => {
         if (stored === undefined) throw new Error('it is gone');
         return { ...stored, ...fields };
       });
@@ -231,7 +231,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect(mails).toMatchObject([{ kind: 'webhook', email: account.email }]);
       await change(webhook, { status: 'enabled' });
       expect(await claim()).toHaveLength(2);
-      await ports.webhooks.remove(account.id, webhook.id, () => undefined);
+      await ports.webhooks.remove(byOperator(webhook), () => undefined);
       await letPass(DAY);
       expect([await claim(), await queue.backlog()]).toEqual([[], { queued: 0, oldest: undefined }]);
     });
