@@ -135,6 +135,20 @@ describe('a webhook', () => {
     expect(await webhooksOf(person)).toEqual([webhook]);
   });
 
+  it('of an account without events:read can be pinged, rotated, disabled and deleted, but neither made nor enabled', async () => {
+    const { person, path } = await owner();
+    await portal.application.changeScopes.execute({ email: person.email, scopes: ['webhooks:write'] });
+    const buttonsIn = ({ text }: Answer) => BUTTONS.filter((button) => text.includes(`action="${path}/${button}"`));
+    const enabled = await person.get('/webhooks');
+    expect(buttonsIn(enabled)).toEqual(['ping', 'rotate', 'disable', 'delete']);
+    expect(enabled.text).not.toContain('action="/webhooks"');
+    expect(placeIn(await person.post(`${path}/disable`))).toEqual([303, path]);
+    expect(buttonsIn(await person.get('/webhooks'))).toEqual(['rotate', 'delete']);
+    expect((await person.post(`${path}/enable`)).status).toBe(403);
+    expect((await person.post('/webhooks', filledIn())).status).toBe(403);
+    expect(await webhooksOf(person)).toMatchObject([{ status: 'disabled' }]);
+  });
+
   it('is not made by who is signed out while its URL is looked up, and the sign-in page says so', async () => {
     const person = await portal.signedUp();
     await portal.application.requestPasswordReset.execute({ email: person.email });

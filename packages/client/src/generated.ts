@@ -327,7 +327,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. An account that has 10 webhooks gets 409 `too_many_webhooks`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
+         * @description Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. An account that has 10 webhooks gets 409 `too_many_webhooks`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. It needs the scope `webhooks:write`.
+         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. Unless it only disables the webhook, it needs the scope `events:read` too. It needs the scope `webhooks:write`.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -435,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Queues the delivery again, with all its attempts; it is due at once. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         * @description Queues the delivery again, with all its attempts; it is due at once. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Recover deliveries
-         * @description Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events from before the webhook was created too. A repetition queues nothing twice. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         * @description Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events from before the webhook was created too. A repetition queues nothing twice. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["recoverDeliveries"];
         delete?: never;

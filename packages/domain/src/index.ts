@@ -89,6 +89,7 @@ export {
 } from './webhooks/delivery.js';
 export * from './webhooks/use-cases.js';
 export {
+  DELIVERY_SCOPES,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_WEBHOOKS,

@@ -4,6 +4,7 @@ import {
   type Condition,
   CreateWebhook,
   DeleteWebhook,
+  DELIVERY_SCOPES,
   deliveryId,
   deliveryNumber,
   GetWebhook,
@@ -55,6 +56,8 @@ const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
 const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
+/** Operations that have something sent. The domain judges the scopes of a PATCH, which depend on its body. */
+const SENDING = { ...OURS, scope: DELIVERY_SCOPES } as const;
 const webhookJson = exampleOf('Webhook', 'the webhook');
 const secretJson = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
 const queuedJson = json('Delivery', { 'the delivery': QUEUED });
@@ -97,7 +100,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks', {
-    ...{ ...OURS, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
+    ...{ ...SENDING, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
@@ -128,7 +131,8 @@ export class WebhooksController {
   @Operation('PATCH /v1/webhooks/{webhookId}', {
     ...{ ...OURS, id: 'changeWebhook', summary: 'Change a webhook' },
     description:
-      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`.',
+      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. ' +
+      'Unless it only disables the webhook, it needs the scope `events:read` too.',
     examples: { pause: { status: 'disabled' }, 'all events': { types: null } },
     success: { 200: ['The webhook has been changed.', webhookJson({ ...SHELTER, status: 'disabled' })] },
     refusals: [404],
@@ -208,7 +212,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
-    ...{ ...OURS, id: 'retryDelivery', summary: 'Retry a delivery' },
+    ...{ ...SENDING, id: 'retryDelivery', summary: 'Retry a delivery' },
     description: `Queues the delivery again, with all its attempts; it is due at once. ${ENABLED}`,
     success: { 202: ['The delivery has been queued again.', queuedJson] },
     refusals: [404],
@@ -227,7 +231,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/recover', {
-    ...{ ...OURS, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
+    ...{ ...SENDING, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
     description:
       'Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events ' +
       `from before the webhook was created too. A repetition queues nothing twice. ${ENABLED}`,

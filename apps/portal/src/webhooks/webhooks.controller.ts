@@ -4,6 +4,7 @@ import {
   AnswerOnce,
   ChangeWebhook,
   CreateWebhook,
+  DELIVERY_SCOPES,
   DeleteWebhook,
   type DeliveryId,
   deliveryNumber,
@@ -30,6 +31,14 @@ import type { ShownWebhook, Views } from '../http/views.js';
 
 /** An account without this scope can only look, as it can do nothing else with its keys. */
 const TO_CHANGE = 'webhooks:write';
+
+/** What the account may do. A form that would be refused isn't shown. */
+function allowed(account: Account): Pick<Views['webhooks'], 'mayChange' | 'mayHaveSent'> {
+  return {
+    mayChange: hasScope({ account }, TO_CHANGE),
+    mayHaveSent: DELIVERY_SCOPES.every((scope) => hasScope({ account }, scope)),
+  };
+}
 
 /** The deliveries of each webhook in the list. The page of one webhook has all of them. */
 const LAST_DELIVERIES = 5;
@@ -69,7 +78,7 @@ export class WebhooksController {
 
   @Post()
   async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    for (const scope of DELIVERY_SCOPES) requireScope({ account }, scope);
     const request = requestOf(account);
     if (!(await this.isFirst(form, { ...request, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
     const { checked, values } = form;
@@ -94,7 +103,7 @@ export class WebhooksController {
       ...list.place(deliveryPlace),
     });
     const shown = [{ webhook, deliveries, hasMore: false }];
-    return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), paging: list.paging(around) });
+    return page('webhooks', { shown, ...allowed(account), paging: list.paging(around) });
   }
 
   @Post(':id/ping')
@@ -143,7 +152,7 @@ export class WebhooksController {
     }
     return page('webhooks', {
       shown,
-      mayChange: hasScope({ account }, TO_CHANGE),
+      ...allowed(account),
       form: new NewWebhookForm(),
       ...forms,
     });

@@ -45,6 +45,9 @@ export interface StoredWebhook extends Webhook {
 /** The scopes that every operation on a webhook needs. */
 const MANAGING_SCOPES: readonly Scope[] = ['webhooks:write'];
 
+/** An account without one of these scopes is sent nothing, and can't ask for anything to be sent. */
+export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', ...MANAGING_SCOPES];
+
 export const MOST_WEBHOOKS = 10;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
@@ -127,7 +130,7 @@ export interface WebhookCreation extends Pick<AccountRequest, 'actor'> {
 /** @throws as `requireAuthority`; DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
 export function decideCreation(state: WebhookHolder, command: WebhookCreation, now: Instant): StoredWebhook {
   const { actor, webhook } = command;
-  requireAuthority(actor, state, MANAGING_SCOPES, now);
+  requireAuthority(actor, state, DELIVERY_SCOPES, now);
   if (state.account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
   requireRoom(state.webhooks);
   return webhook;
@@ -148,7 +151,8 @@ export function decideWebhookChange<Known extends Webhook>(
   edit: WebhookEdit,
   now: Instant,
 ): Known {
-  const webhook = requireOwn(state, edit, MANAGING_SCOPES, now);
+  const scopes = isOnlyDisabling(edit.change) ? MANAGING_SCOPES : DELIVERY_SCOPES;
+  const webhook = requireOwn(state, edit, scopes, now);
   const changed = { ...webhook, ...edit.change };
   const isSame = (['url', 'types', 'description', 'status'] as const).every(
     (field) => JSON.stringify(changed[field]) === JSON.stringify(webhook[field]),
@@ -183,7 +187,11 @@ export function decidePing(state: WebhookState, command: WebhookCommand, now: In
 
 /** The webhook of which a delivery is to be sent again. @throws as `requireEnabled` */
 export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
-  return requireEnabled(state, command, MANAGING_SCOPES, now);
+  return requireEnabled(state, command, DELIVERY_SCOPES, now);
+}
+
+function isOnlyDisabling(change: Partial<WebhookFields>): boolean {
+  return change.status === 'disabled' && Object.keys(change).length === 1;
 }
 
 /** @throws DomainError `not_found` */

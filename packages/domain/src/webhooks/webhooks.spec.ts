@@ -332,6 +332,28 @@ describe('the decisions on webhooks', () => {
     retry(code, state).when('a delivery is retried', command).thenRefused(code);
   }
 
+  const lacks = 'lacks the scope events:read';
+  const writer: Account = { ...account, scopes: ['webhooks:write'] };
+  const managed = { ...of(webhook), account: writer };
+  creation('only webhooks:write', { ...holder, account: writer })
+    .when('one is added', { actor, webhook })
+    .thenRefused('insufficient_scope', lacks);
+  for (const fields of [
+    { url: URL },
+    { types: undefined },
+    { status: 'enabled' },
+    { status: 'disabled', url: URL },
+  ] as const)
+    change('only webhooks:write', managed)
+      .when(`it gets ${JSON.stringify(fields)}`, { ...command, change: fields })
+      .thenRefused('insufficient_scope', lacks);
+  change('only webhooks:write', managed)
+    .when('it is disabled', disabling)
+    .then('it is', { ...disabled, updatedAt: at });
+  retry('only webhooks:write', managed).when('a delivery is retried', command).thenRefused('insufficient_scope', lacks);
+  ping('only webhooks:write', managed).when('it is pinged', command).then('it may be', webhook);
+  removal('only webhooks:write', managed).when('it is deleted', command).then('it may be', undefined);
+
   it('the former secret signs until it ends', () => {
     const both = { current: 'new', previous: { secret: 'old', until: at } };
     expect([later(at, -1), at].map((now) => signingSecrets(both, now))).toEqual([['new', 'old'], ['new']]);
