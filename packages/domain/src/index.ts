@@ -95,6 +95,7 @@ export {
   MOST_WEBHOOKS,
   newWebhookId,
   type OwnWebhook,
+  type RecoveryCommand,
   SECRET_OVERLAP,
   type StoredWebhook,
   tooManyWebhooks,

@@ -40,6 +40,7 @@ import {
   presentWebhooks,
   presentWithSecret,
   QUEUED,
+  RECOVERING,
   RecoveryBody,
   SECRET,
   SENT,
@@ -233,10 +234,11 @@ export class WebhooksController {
   @Operation('POST /v1/webhooks/{webhookId}/recover', {
     ...{ ...SENDING, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
     description:
-      'Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events ' +
-      `from before the webhook was created too. A repetition queues nothing twice. ${ENABLED}`,
+      'Has sent again what has failed or was never sent, of the events that have happened since a time and are still kept, at ' +
+      'the pace of the receiver; events from before the webhook was created too. Until that is done the webhook shows ' +
+      `\`recoveringSince\`: the earlier time, if it is asked for twice. A repetition sends nothing twice. ${ENABLED}`,
     examples: { 'since a time': { since: SHELTER.createdAt } },
-    success: { 202: ['The deliveries have been queued.', json('Recovered', { 'the number': { queued: 12 } })] },
+    success: { 202: ['The wish has been stored.', webhookJson(RECOVERING)] },
     refusals: [404, 409],
   })
   async recover(
@@ -246,7 +248,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
-    return JSON.stringify({ queued: await this.recoverDeliveries.execute(input) });
+    return presentWebhook(await this.recoverDeliveries.execute(input));
   }
 }
 

@@ -29,7 +29,6 @@ export class InMemoryWebhookQueue
   extends InMemoryDeliveryQueue<DeliveryId, DeliveryJob, ClaimedDelivery>
   implements WebhookQueue
 {
-  private readonly events = new Set<Stored>();
   private added = 0;
 
   constructor(
@@ -42,7 +41,6 @@ export class InMemoryWebhookQueue
 
   /** Queues the published event for each webhook that it is for. */
   publish(event: Stored): void {
-    this.events.add(event);
     for (const { webhook } of this.webhooks.entries.values()) {
       if (webhook.status === 'enabled' && isFor(webhook, event)) this.add(webhook.id, event, event.createdAt);
     }
@@ -50,7 +48,6 @@ export class InMemoryWebhookQueue
 
   /** Deletes the deliveries of a purged event. */
   forget(event: Stored): void {
-    this.events.delete(event);
     for (const job of this.jobs.values()) if (job.event === event) this.jobs.delete(job.id);
   }
 
@@ -133,18 +130,10 @@ export class InMemoryWebhookQueue
     return shown(this.queueAgain(job));
   }
 
-  async recover(webhookId: WebhookId, since: Instant): Promise<number> {
+  async recover(webhookId: WebhookId, since: Instant): Promise<void> {
     const entry = this.webhooks.entries.get(webhookId);
-    let recovered = 0;
-    for (const event of this.events) {
-      if (entry === undefined || event.createdAt < since || !isFor(entry.webhook, event)) continue;
-      const job = [...this.jobs.values()].find((each) => each.webhookId === webhookId && each.event === event);
-      if (job !== undefined && job.status !== 'failed') continue;
-      if (job === undefined) this.add(webhookId, event, event.createdAt);
-      else this.queueAgain(job);
-      recovered += 1;
-    }
-    return recovered;
+    if (entry === undefined) return;
+    this.webhooks.entries.set(webhookId, { ...entry, webhook: { ...entry.webhook, recoveringSince: since } });
   }
 
   async purge(createdUntil: Instant): Promise<number> {

@@ -1,6 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRequest } from '../accounts/authority.js';
-import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
@@ -9,6 +8,7 @@ import type { WebhookPorts } from './ports.js';
 import {
   decideCreation,
   decidePing,
+  decideRecovery,
   decideRemoval,
   decideRetry,
   decideSecretRotation,
@@ -16,6 +16,7 @@ import {
   newWebhookId,
   newWebhookSecret,
   type OwnWebhook,
+  type RecoveryCommand,
   requireRoom,
   requireWebhook,
   type Webhook,
@@ -52,7 +53,15 @@ export class CreateWebhook {
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
-    const webhook = { ...fields, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
+    const webhook = {
+      ...fields,
+      id,
+      accountId,
+      secrets: { current: secret },
+      recoveringSince: undefined,
+      createdAt: now,
+      updatedAt: now,
+    };
     const command = { actor, webhook };
     const request = { accountId, actor };
     return { webhook: await webhooks.add(request, (state) => decideCreation(state, command, clock.now())), secret };
@@ -182,18 +191,20 @@ export class RetryDelivery {
   }
 }
 
-export interface RecoverDeliveriesInput extends WebhookCommand {
-  readonly since: Instant;
-}
-
-/** Sends again what has failed, or was never sent, of the events that happened at that instant or later and are kept. */
+/**
+ * Sends again what has failed, or was never sent, of the events that happened at that instant or later and are kept. This
+ * stores the wish; `DeliverWebhooks` carries it out.
+ */
 export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** Returns the number of deliveries. @throws as `decideRetry` */
-  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<number> {
+  /** @throws as `decideRecovery` */
+  async execute(command: RecoveryCommand): Promise<Webhook> {
     const { webhooks, webhookDeliveries, clock } = this.ports;
-    const recover = async (state: WebhookState) => decideRetry(state, command, clock.now()).id;
-    return webhookDeliveries.recover(await webhooks.lock(command, recover), since);
+    return webhooks.lock(command, async (state, locked) => {
+      const recovering = decideRecovery(state, command, clock.now());
+      await webhookDeliveries.recover(recovering.id, recovering.recoveringSince, locked);
+      return recovering;
+    });
   }
 }

@@ -34,11 +34,8 @@ export interface WebhookQueue extends DeliveryQueue<DeliveryId, ClaimedDelivery>
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
   /** Queues the delivery again, with all its attempts; it is due at once. Undefined if there is no such delivery. */
   retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
-  /**
-   * Queues what has failed or was never queued for the webhook, of the kept events that happened at that instant or later.
-   * Returns the number of deliveries.
-   */
-  recover(webhookId: WebhookId, since: Instant): Promise<number>;
+  /** Stores the wish to send again, from the next turn on, what has failed or was never sent since that instant. */
+  recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void>;
   /** Deletes the pings that were created at or before that instant. Other deliveries are deleted with their events. */
   purge(createdUntil: Instant): Promise<number>;
 }

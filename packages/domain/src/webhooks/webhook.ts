@@ -4,7 +4,7 @@ import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { DAY, type Instant, later } from '../kernel/clock.js';
+import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
@@ -26,6 +26,8 @@ export interface Webhook {
   readonly types: readonly EventType[] | undefined;
   readonly description: string | undefined;
   readonly status: WebhookStatus;
+  /** Events since then are sent again, at its owner's wish. Undefined once they are, and without a wish. */
+  readonly recoveringSince: Instant | undefined;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -188,6 +190,26 @@ export function decidePing(state: WebhookState, command: WebhookCommand, now: In
 /** The webhook of which a delivery is to be sent again. @throws as `requireEnabled` */
 export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
   return requireEnabled(state, command, DELIVERY_SCOPES, now);
+}
+
+export interface RecoveryCommand extends WebhookCommand {
+  readonly since: Instant;
+}
+
+/**
+ * The webhook with the wish to send again what has failed, or was never sent, since that instant. Of two wishes the earlier
+ * one includes the other.
+ *
+ * @throws as `requireEnabled`
+ */
+export function decideRecovery(
+  state: WebhookState,
+  { since, ...command }: RecoveryCommand,
+  now: Instant,
+): Webhook & { readonly recoveringSince: Instant } {
+  const webhook = requireEnabled(state, command, DELIVERY_SCOPES, now);
+  const { recoveringSince = since } = webhook;
+  return { ...webhook, recoveringSince: instant(Math.min(recoveringSince, since)) };
 }
 
 function isOnlyDisabling(change: Partial<WebhookFields>): boolean {

@@ -12,6 +12,7 @@ import type { WebhookAttempt } from './use-cases.js';
 import {
   decideCreation,
   decidePing,
+  decideRecovery,
   decideRemoval,
   decideRetry,
   decideSecretRotation,
@@ -268,7 +269,7 @@ describe('the decisions on webhooks', () => {
   const times = { createdAt: NOW, updatedAt: NOW };
   const webhook: StoredWebhook = {
     ...{ id: 'whk_1' as WebhookId, accountId: 1n as AccountId, url: URL, types: undefined, description: undefined },
-    ...{ status: 'enabled', ...times, secrets },
+    ...{ status: 'enabled', recoveringSince: undefined, ...times, secrets },
   };
   const actor = { credentialVersion: 3 };
   const command = { accountId: webhook.accountId, id: webhook.id, actor };
@@ -318,6 +319,18 @@ describe('the decisions on webhooks', () => {
   ping('a disabled webhook', of(disabled)).when('it is pinged', command).thenRefused('webhook_disabled');
   retry('a disabled webhook', of(disabled)).when('a delivery is retried', command).thenRefused('webhook_disabled');
 
+  const recovery = decidedAt(decideRecovery);
+  const recover = { ...command, since: NOW };
+  const recovering = { ...webhook, recoveringSince: NOW };
+  recovery('a webhook', of(webhook)).when('it is to recover', recover).then('it does', recovering);
+  recovery('one that recovers', of({ ...webhook, recoveringSince: later(NOW, 1) }))
+    .when('an earlier time is wanted', recover)
+    .then('it begins there', recovering);
+  recovery('one that recovers', of(recovering))
+    .when('a later time is wanted', { ...recover, since: later(NOW, 1) })
+    .then('it goes on', recovering);
+  recovery('a disabled webhook', of(disabled)).when('it is to recover', recover).thenRefused('webhook_disabled');
+
   const reset = { ...of(webhook), account: { ...account, credentialVersion: 4 } };
   const lacking = { ...of(webhook), account: { ...account, scopes: ['events:read'] } } as const;
   for (const [state, code] of [
@@ -330,6 +343,7 @@ describe('the decisions on webhooks', () => {
     removal(code, state).when('it is deleted', command).thenRefused(code);
     ping(code, state).when('it is pinged', command).thenRefused(code);
     retry(code, state).when('a delivery is retried', command).thenRefused(code);
+    recovery(code, state).when('it is to recover', recover).thenRefused(code);
   }
 
   const lacks = 'lacks the scope events:read';
@@ -350,6 +364,7 @@ describe('the decisions on webhooks', () => {
   change('only webhooks:write', managed)
     .when('it is disabled', disabling)
     .then('it is', { ...disabled, updatedAt: at });
+  recovery('only webhooks:write', managed).when('it is to recover', recover).thenRefused('insufficient_scope', lacks);
   retry('only webhooks:write', managed).when('a delivery is retried', command).thenRefused('insufficient_scope', lacks);
   ping('only webhooks:write', managed).when('it is pinged', command).then('it may be', webhook);
   removal('only webhooks:write', managed).when('it is deleted', command).then('it may be', undefined);

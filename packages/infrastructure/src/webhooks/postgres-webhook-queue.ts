@@ -9,7 +9,6 @@ import {
   type Instant,
   instant,
   INT64_MAX,
-  later,
   type NewAccountMail,
   PING,
   pingData,
@@ -33,12 +32,9 @@ import {
   type ClaimedRow,
   END_TURN,
   LIST,
-  LOCK_FEED,
   LOCK_TURN,
-  LONGEST_CHANGE,
   MARK_SENT,
   PING_NOW,
-  PORTION,
   RECOVER,
   RETRY,
   type ShownRow,
@@ -117,17 +113,9 @@ export class PostgresWebhookQueue
     return (await this.show(RETRY, [webhookId, this.keyOf(id)], transaction))[0];
   }
 
-  /** The latest events first, so that it reads little more than what happened since. */
-  async recover(webhookId: WebhookId, since: Instant): Promise<number> {
-    let recovered = 0;
-    let end = INT64_MAX;
-    for (;;) {
-      const portion = await this.recoverPortion(webhookId, since, end);
-      recovered += portion.count;
-      const { latest } = portion;
-      if (portion.isLast || (latest !== null && latest.getTime() < later(since, -LONGEST_CHANGE))) return recovered;
-      end = portion.from;
-    }
+  async recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void> {
+    const store = (manager: EntityManager) => manager.query(RECOVER, [webhookId, new Date(since)]);
+    await writeToDatabase(this.dataSource, store, transaction);
   }
 
   async purge(createdUntil: Instant): Promise<number> {
@@ -170,19 +158,6 @@ export class PostgresWebhookQueue
       if (!isLatest) return;
       await manager.query(END_TURN, [webhookId, pause, failedTurns, since, disabled !== undefined]);
       if (notice !== undefined) await insertMail(manager, notice);
-    });
-  }
-
-  private async recoverPortion(webhookId: WebhookId, since: Instant, before: bigint) {
-    return inTransaction(this.dataSource, async (manager) => {
-      const [feed] = await manager.query<[{ purged: string; end: string }]>(LOCK_FEED, [before]);
-      const purged = BigInt(feed.purged);
-      const end = BigInt(feed.end);
-      const from = end - PORTION > purged ? end - PORTION : purged;
-      const [found] = await manager.query<[{ count: number; latest: Date | null }]>(RECOVER, [
-        ...[webhookId, new Date(since), from, end],
-      ]);
-      return { ...found, from, isLast: from === purged };
     });
   }
 

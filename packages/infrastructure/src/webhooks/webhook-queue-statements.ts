@@ -1,5 +1,4 @@
 import {
-  DAY,
   type DeliveryStatus,
   type EventId,
   type EventType,
@@ -8,7 +7,7 @@ import {
 } from '@adoption-store/domain';
 import { milliseconds as unixMilliseconds } from '../database/columns.js';
 import { milliseconds } from '../deliveries/postgres-delivery-queue.js';
-import { isFor, wake } from './fan-out.js';
+import { wake } from './fan-out.js';
 import type { SecretRow } from './webhook.schema.js';
 
 const EVENT = `'evt_' || replace(events.id::text, '-', '')`;
@@ -90,32 +89,15 @@ export const END_TURN = `
     updated_at = CASE WHEN $5 THEN now() ELSE updated_at END
   WHERE id = $1`;
 
-/** Positions of the feed that are recovered in one transaction. */
-export const PORTION = 1_000n;
-
-// Nothing is purged meanwhile, so no delivery refers to an event that is gone.
-export const LOCK_FEED = `
-  SELECT purged_position AS purged, least(last_position, $1::bigint) AS "end" FROM event_feed FOR NO KEY UPDATE`;
-
+/**
+ * Begins anew: the turns look for the first event since then. Nothing that happens from now on belongs to it, as the webhook
+ * gets that anyway. The owner's wish ends a pause, but not the turn under way.
+ */
 export const RECOVER = `
-  WITH portion AS (
-    SELECT position, account_id, type, created_at FROM events WHERE position > $3 AND position <= $4
-  ), wanted AS (
-    SELECT position FROM portion JOIN webhooks ON id = $1 AND ${isFor('webhooks', 'portion')}
-    WHERE portion.created_at >= $2
-  ), again AS (
-    UPDATE webhook_deliveries SET status = 'queued', failures = 0, due_at = now() FROM wanted
-    WHERE webhook_deliveries.position = wanted.position AND webhook_id = $1 AND status = 'failed' RETURNING webhook_id
-  ), added AS (
-    INSERT INTO webhook_deliveries (webhook_id, position) SELECT $1, position FROM wanted
-    ON CONFLICT DO NOTHING RETURNING webhook_id
-  ), recovered AS (
-    SELECT webhook_id FROM again UNION ALL SELECT webhook_id FROM added
-  ), woken AS (${wake('SELECT DISTINCT webhook_id FROM recovered')})
-  SELECT (SELECT count(*) FROM recovered)::integer AS count, (SELECT max(created_at) FROM portion) AS latest`;
-
-/** How much later than it happened an event may be published: an import stores its events when it ends. */
-export const LONGEST_CHANGE = DAY;
+  UPDATE webhooks SET
+    recovering_since = $2, recovery_position = NULL, recovery_end = event_feed_end(),
+    paused_until = '-infinity', turn_at = greatest(busy_until, now())
+  WHERE id = $1`;
 
 export const MARK_SENT = `
   UPDATE webhook_deliveries SET status = 'sent', response_status = sent.status

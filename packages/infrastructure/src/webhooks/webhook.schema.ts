@@ -80,9 +80,9 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
 });
 
 export function webhookFrom(row: WebhookRow): Webhook {
-  const { id, accountId, url, types, description, status, createdAt, updatedAt } = row;
+  const { id, accountId, url, types, description, status, recoveringSince, createdAt, updatedAt } = row;
   const optional = { types: types ?? undefined, description: description ?? undefined };
-  return { id, accountId, url, ...optional, status, createdAt, updatedAt };
+  return { id, accountId, url, ...optional, status, recoveringSince, createdAt, updatedAt };
 }
 
 export type SecretRow = Pick<WebhookRow, 'id' | 'secret' | 'previousSecret' | 'previousUntil'>;

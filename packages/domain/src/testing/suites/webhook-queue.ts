@@ -308,26 +308,14 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect(await claim()).toHaveLength(3);
     });
 
-    it('recovers what has failed or was never queued, of the events since an instant, once', async () => {
-      const [past] = await happen();
-      await ports.events.purge(later(past?.createdAt ?? NOON, DAY));
-      const webhook = await add();
-      const [, early] = await happen();
-      const since = early?.createdAt ?? NOON;
-      for (const [index, delivery] of (await claim()).entries()) {
-        if (index === 0) await queue.markSent(delivery.id, 200);
-        else await queue.markFailed(delivery, 500);
-      }
-      await change(webhook, { status: 'disabled', types: ['pet.added', 'message.sent'] });
-      await happen();
-      await happen(other);
-      await change(webhook, { status: 'enabled' });
-      expect(await queue.recover(webhook.id, later(since, DAY))).toBe(0);
-      // The failed one, two animals and the own message.
-      expect(await queue.recover(webhook.id, later(since, -DAY))).toBe(4);
-      expect(await queue.recover(webhook.id, later(since, -DAY))).toBe(0);
-      expect((await statusesOf(webhook)).filter((each) => each.endsWith('queued'))).toHaveLength(4);
-      expect(await claim()).toHaveLength(4);
+    it('keeps the wish to get events again, which the webhook shows', async () => {
+      const [webhook, other] = [await add(), await add()];
+      await queue.recover(webhook.id, NOON);
+      const shown = await ports.webhooks.list(account.id);
+      expect(shown.find(({ id }) => id === webhook.id)).toEqual({ ...webhook, recoveringSince: NOON });
+      expect(shown.find(({ id }) => id === other.id)).toEqual(other);
+      await change(webhook, { description: 'changed' });
+      expect(await ports.webhooks.findById(account.id, webhook.id)).toMatchObject({ recoveringSince: NOON });
     });
 
     it('deletes deliveries with their events, and pings by their age', async () => {
@@ -342,7 +330,6 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect(await statusesOf(webhook)).toHaveLength(2);
       await ports.events.purge(later(event?.createdAt ?? NOON, DAY));
       expect([await statusesOf(webhook), await claim()]).toEqual([[], []]);
-      expect(await queue.recover(webhook.id, instant(0))).toBe(0);
       await ping(webhook);
       expect(await claim()).toHaveLength(1);
     });

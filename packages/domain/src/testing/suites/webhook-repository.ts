@@ -45,7 +45,8 @@ export function newWebhook(
   const name = unique.name();
   return {
     ...{ id: `whk_${name}` as WebhookId, accountId: id, url: `https://${name}.example.com` },
-    ...{ types: undefined, description: undefined, status: 'enabled', createdAt: NOON, updatedAt: NOON, ...fields },
+    ...{ types: undefined, description: undefined, status: 'enabled', recoveringSince: undefined },
+    ...{ createdAt: NOON, updatedAt: NOON, ...fields },
     secrets: { current: `whsec_${unique.hash()}` },
   };
 }
