@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES, MOST_WEBHOOKS, type Webhook } from '@adoption-store/domain';
+import { byOperator } from '@adoption-store/domain/testing';
 import { usePortal } from './support/portal.js';
 import { type Answer, type Fields, type Person, walk } from './support/portal-visitor.js';
 
@@ -117,7 +118,7 @@ describe('a webhook', () => {
 
   it('has a page with all its deliveries, of which the list shows the last', async () => {
     const { person, webhook, path } = await owner();
-    for (let ping = 0; ping < 23; ping += 1) await portal.application.pingWebhook.execute(webhook);
+    for (let ping = 0; ping < 23; ping += 1) await portal.application.pingWebhook.execute(byOperator(webhook));
     const pages = await walk(person, path, /<small>(dlv_\d+)</g);
     expect(pages.map((each) => each.length)).toEqual([20, 3]);
     const list = await person.get('/webhooks');
@@ -143,6 +144,38 @@ describe('a webhook', () => {
     expect(await webhooksOf(person)).toEqual([webhook]);
   });
 
+  it('of an account without events:read can be pinged, rotated, disabled and deleted, but neither made nor enabled', async () => {
+    const { person, path } = await owner();
+    await portal.application.changeScopes.execute({ email: person.email, scopes: ['webhooks:write'] });
+    const buttonsIn = ({ text }: Answer) => BUTTONS.filter((button) => text.includes(`action="${path}/${button}"`));
+    const enabled = await person.get('/webhooks');
+    expect(buttonsIn(enabled)).toEqual(['ping', 'rotate', 'disable', 'delete']);
+    expect(enabled.text).not.toContain('action="/webhooks"');
+    expect(placeIn(await person.post(`${path}/disable`))).toEqual([303, path]);
+    expect(buttonsIn(await person.get('/webhooks'))).toEqual(['rotate', 'delete']);
+    expect((await person.post(`${path}/enable`)).status).toBe(403);
+    expect((await person.post('/webhooks', filledIn())).status).toBe(403);
+    expect(await webhooksOf(person)).toMatchObject([{ status: 'disabled' }]);
+  });
+
+  it('is not made by who is signed out while its URL is looked up, and the sign-in page says so', async () => {
+    const person = await portal.signedUp();
+    await portal.application.requestPasswordReset.execute({ email: person.email });
+    const token = portal.mailer.to(person.email, 'reset').at(-1)?.token ?? '';
+    const check = portal.webhookSender.check.bind(portal.webhookSender);
+    portal.webhookSender.check = async () => {
+      await portal.application.resetPassword.execute({ token, password: 'an owner’s new password' });
+    };
+    try {
+      const { status, text } = await person.fillIn('/webhooks', filledIn());
+      expect([status, text]).toEqual([403, expect.stringContaining('<h1>You have been signed out</h1>')]);
+      expect(text).not.toContain(person.email);
+    } finally {
+      portal.webhookSender.check = check;
+    }
+    expect(await webhooksOf(person)).toEqual([]);
+  });
+
   it.each([
     ['#url">URL: Must begin with https://', {}],
     ['#types">What is sent: Must be some of pet.added', { types: [] }],
@@ -166,7 +199,8 @@ describe('a webhook', () => {
   it('is refused beside the form if the account has as many as it can have', async () => {
     const { person, webhook } = await owner();
     const { createWebhook } = portal.application;
-    for (let made = 1; made < MOST_WEBHOOKS; made += 1) await createWebhook.execute({ ...webhook, types: EVENT_TYPES });
+    for (let made = 1; made < MOST_WEBHOOKS; made += 1)
+      await createWebhook.execute({ ...byOperator(webhook), types: EVENT_TYPES });
     const { status, text } = await person.fillIn('/webhooks', { ...filledIn(), description: 'one too many' });
     expect([status, text]).toEqual([422, expect.stringContaining('which is the most')]);
     expect(text).toContain('value="one too many"');

@@ -1,4 +1,5 @@
 import { type AccountId, createApplication, type WebhookId } from '@adoption-store/domain';
+import { byOperator } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -265,9 +266,9 @@ describe('a worker', () => {
     const url = 'https://receiver.invalid/hidden-path?hidden-query';
     const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
     const application = createApplication({ ...ports, webhookSender });
-    const { webhook, secret } = await application.createWebhook.execute({ accountId, url });
+    const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url }));
     await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days', attempted_at = now()`);
-    const { id: delivery } = await application.pingWebhook.execute(webhook);
+    const { id: delivery } = await application.pingWebhook.execute(byOperator(webhook));
     const worker = await startByMail({ LOG_LEVEL: 'trace' });
     await until(() => sink.received.length === 1);
     expect(sink.received[0]).toMatchObject({ to: ['visitor@example.com'] });
@@ -280,7 +281,7 @@ describe('a worker', () => {
     expect(logOf(worker)).toContainEqual(expect.objectContaining({ ...about, msg: 'webhook delivery postponed' }));
     expect(worker.process.stdout).not.toMatch(/hidden-/);
     expect(worker.process.stdout).not.toContain(secret.slice('whsec_'.length));
-    await application.deleteWebhook.execute(webhook);
+    await application.deleteWebhook.execute(byOperator(webhook));
     await close();
   });
 

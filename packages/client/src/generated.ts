@@ -25,7 +25,6 @@ const Event = { id: 'string', type: 'string', createdAt: 'string', data: {} } as
 const Webhook = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string' } as const;
 const WebhookWithSecret = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string', secret: 'string' } as const;
 const Delivery = { id: 'string', type: 'string', status: 'string', attempts: 'integer', createdAt: 'string' } as const;
-const Recovered = { queued: 'integer' } as const;
 const RateLimitWindow = { limit: 'integer', used: 'integer', remaining: 'integer', reset: 'integer' } as const;
 const RateLimit = { plan: 'string', minute: RateLimitWindow, day: RateLimitWindow, ban: [{ until: 'integer' }, null] } as const;
 
@@ -58,7 +57,7 @@ export const answers: Readonly<Record<string, Shape | null>> = {
   'POST /webhooks/{webhookId}/ping': Delivery,
   'GET /webhooks/{webhookId}/deliveries': [Delivery],
   'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry': Delivery,
-  'POST /webhooks/{webhookId}/recover': Recovered,
+  'POST /webhooks/{webhookId}/recover': Webhook,
   'GET /rate_limit': RateLimit,
 };
 
@@ -327,7 +326,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. An account that has 10 webhooks gets 409 `too_many_webhooks`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scope `webhooks:write`.
+         * @description Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. An account that has 10 webhooks gets 409 `too_many_webhooks`. The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -359,7 +358,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. It needs the scope `webhooks:write`.
+         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. Unless it only disables the webhook, it needs the scope `events:read` too. It needs the scope `webhooks:write`.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -435,7 +434,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a delivery
-         * @description Queues the delivery again, with all its attempts; it is due at once. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         * @description Queues the delivery again, with all its attempts; it is due at once. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -455,7 +454,7 @@ export interface paths {
         put?: never;
         /**
          * Recover deliveries
-         * @description Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events from before the webhook was created too. A repetition queues nothing twice. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scope `webhooks:write`.
+         * @description Has sent again what has failed or was never sent, of the events that have happened since a time and are still kept, at the pace of the receiver; events from before the webhook was created too. Until that is done the webhook shows `recoveringSince`: the earlier time, if it is asked for twice. A repetition sends nothing twice. Of a webhook that is disabled it is refused with 409 `webhook_disabled`. It needs the scopes `events:read` and `webhooks:write`.
          */
         post: operations["recoverDeliveries"];
         delete?: never;
@@ -1024,6 +1023,12 @@ export interface components {
             status: "enabled" | "disabled" | (string & {});
             /**
              * Format: date-time
+             * @description Events since then that have failed or were never sent are being sent. Absent unless that goes on.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            recoveringSince?: string;
+            /**
+             * Format: date-time
              * @description When the webhook was created.
              * @example 2026-11-21T12:00:00.000Z
              */
@@ -1081,6 +1086,12 @@ export interface components {
              * @example enabled
              */
             status: "enabled" | "disabled" | (string & {});
+            /**
+             * Format: date-time
+             * @description Events since then that have failed or were never sent are being sent. Absent unless that goes on.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            recoveringSince?: string;
             /**
              * Format: date-time
              * @description When the webhook was created.
@@ -1233,19 +1244,6 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             since: string;
-        };
-        /**
-         * @description What has been queued.
-         * @example {
-         *       "queued": 12
-         *     }
-         */
-        Recovered: {
-            /**
-             * @description The number of deliveries.
-             * @example 12
-             */
-            queued: number;
         };
         /**
          * @description The plan and limits of the caller.
@@ -3372,7 +3370,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The deliveries have been queued. */
+            /** @description The wish has been stored. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3385,7 +3383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Recovered"];
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             400: components["responses"]["BadRequest"];

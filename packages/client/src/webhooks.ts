@@ -66,8 +66,8 @@ export class Webhooks {
     return this.#request('POST', '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', { ...options, path });
   }
 
-  /** Queues the events since then that have failed or were never sent. */
-  recover(webhookId: string, since: Date, options?: CallOptions): Call<Schemas['Recovered']> {
+  /** Has the events since then sent that have failed or were never sent. Until that is done, the webhook says since when. */
+  recover(webhookId: string, since: Date, options?: CallOptions): Call<Webhook> {
     const body = { since: since.toISOString() };
     return this.#request('POST', '/webhooks/{webhookId}/recover', { ...options, path: { webhookId }, body });
   }

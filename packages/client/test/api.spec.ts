@@ -300,8 +300,7 @@ describe('webhooks', () => {
     expect(await deliver(410)).toEqual([[event, event]]);
     await store.webhooks.change(id, { status: 'enabled' });
     const since = new Date(Date.parse(event?.createdAt ?? '') - 1);
-    expect((await store.webhooks.recover(id, since)).queued).toBeGreaterThan(0);
-    expect(await all(store.webhooks.deliveries(id))).toContainEqual({ ...failed, ...queued });
+    expect(await store.webhooks.recover(id, since)).toMatchObject({ id, recoveringSince: since.toISOString() });
   });
 });
 

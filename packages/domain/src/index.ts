@@ -9,6 +9,13 @@ export * from './accounts/api-key-repository.js';
 export * from './accounts/api-key-text.js';
 export * from './accounts/attempt-counter.js';
 export * from './accounts/authenticate.js';
+export {
+  type AccountRequest,
+  type Authority,
+  requireAuthority,
+  type Actor,
+  UnusableKey,
+} from './accounts/authority.js';
 export * from './accounts/credential-repository.js';
 export * from './accounts/credentials.js';
 export type { IssuedKey, IssueKeyInput } from './accounts/issue-key.js';
@@ -93,6 +100,7 @@ export {
   MOST_WEBHOOKS,
   newWebhookId,
   type NewWebhook,
+  type OwnWebhook,
   type PastSecret,
   SECRET_OVERLAP,
   type SecretRotation,
@@ -110,6 +118,7 @@ export {
   type WebhookId,
   type WebhookInput,
   type WebhookSecrets,
+  type WebhookState,
   type WebhookStatus,
 } from './webhooks/webhook.js';
 export * from './webhooks/webhook-queue.js';

@@ -52,12 +52,14 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     application.openAccount.execute({ email: `${whose}-${email}`, plan: plan('free') });
   const webhook = async (whose: string) => {
     const { id: accountId } = await open(`webhook-${whose}`);
+    const { key } = await application.issueKey.execute({ accountId });
+    const request = { accountId, actor: { keyId: key.id } };
     const { webhook } = await application.createWebhook.execute({
-      accountId,
+      ...request,
       url: 'https://hooks.example.com',
       types: ['order.expired'],
     });
-    return { accountId, id: webhook.id };
+    return { ...request, id: webhook.id };
   };
   const key = async (whose: string) => application.issueKey.execute({ accountId: (await open(whose)).id, name });
   const password = 'correct horse battery';

@@ -13,7 +13,7 @@ import {
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
-import { webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
+import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
 import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -34,13 +34,14 @@ describe('a webhook queue beside the version before', () => {
       scopes: undefined,
       createdAt: 0 as Instant,
     });
-    const webhook = await ports.webhooks.add(accountId, () => ({
+    const webhook = await ports.webhooks.add(byOperator({ accountId }), () => ({
       id: newWebhookId(ports.cryptography),
       accountId,
       url: 'https://example.com',
       types: undefined,
       description: undefined,
       status: 'enabled',
+      recoveringSince: undefined,
       createdAt: 0 as Instant,
       updatedAt: 0 as Instant,
       secret: 'whsec_one',
@@ -97,7 +98,8 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const { id: accountId } = await accounts.open(account);
     const fields = { types: undefined, description: undefined, status: 'enabled', ...at } as const;
     const id = newWebhookId(cryptography);
-    return webhooks.add(accountId, () => ({ id, accountId, url: 'https://example.com', ...fields, secret }));
+    const webhook = { id, accountId, url: 'https://example.com', recoveringSince: undefined, ...fields, secret };
+    return webhooks.add(byOperator({ accountId }), () => webhook);
   }
   /** The secrets with which a worker signs. */
   async function secretsOf({ webhookDeliveries }: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
@@ -113,8 +115,10 @@ describe('the secrets of webhooks in PostgreSQL', () => {
       );
     }
   }
-  const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) =>
-    webhooks.rotate(accountId, id, (state) => decideSecretRotation(state, { accountId, id, secret }, now));
+  const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) => {
+    const command = byOperator({ accountId, id });
+    return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, now));
+  };
   const reencrypt = (ports: Ports, now = instant(HOUR)) =>
     ports.webhooks.reencrypt({ limit: 100, after: undefined }, now);
   const rowOf = async ({ id }: Webhook) =>
@@ -156,7 +160,7 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     const webhook = await add(await open([old]), 'whsec_one');
     const alone = await open([next]);
     const { secret } = (await rowOf(webhook)) ?? {};
-    await alone.webhooks.change(webhook.accountId, webhook.id, () => ({ ...webhook, description: 'new' }));
+    await alone.webhooks.change(byOperator(webhook), () => ({ ...webhook, description: 'new' }));
     expect(await rowOf(webhook)).toMatchObject({ description: 'new', secret, secret_key: oldKey });
     await rotate(alone, webhook, 'whsec_two');
     expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two']);
@@ -241,14 +245,14 @@ describe('the secrets of webhooks in PostgreSQL', () => {
     };
     const [moved, replaced] = [await asBefore(), await asBefore()];
     expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
-    const seen: (SecretRotationState | undefined)[] = [];
+    const seen: SecretRotationState[] = [];
     await ports.webhooks
-      .rotate(moved.accountId, moved.id, (state) => {
+      .rotate(byOperator(moved), (state) => {
         seen.push(state);
         throw new Error('only looking');
       })
       .catch(() => undefined);
-    expect(seen).toEqual([{ webhook: moved, past: [{ until: 2 * HOUR }] }]);
+    expect(seen).toMatchObject([{ webhook: moved, past: [{ until: 2 * HOUR }] }]);
     await rotate(ports, replaced, 'whsec_three');
     expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
     await reencrypt(ports);

@@ -9,7 +9,7 @@ import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 import { refuseQuery } from '../http/valid-query.decorator.js';
 
 /**
- * Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. Then it
+ * Requires the scopes of the operation, of the key and of its account. A request that has them uses the operation. Then it
  * refuses what can be judged before the body is read: its media type, malformed conditions, an `Idempotency-Key` that can't
  * be kept to, parameters of an operation without any, and an operation that has been removed.
  */
@@ -24,7 +24,7 @@ export class ScopesGuard implements CanActivate {
     const { operation } = request.route;
     if (operation === undefined)
       throw new Error('the handler defines no operation, so nobody has decided who may use it');
-    if (operation.scope !== 'none') requireScope(request.caller, operation.scope);
+    for (const scope of operation.scopes) requireScope(request.caller, scope);
     request.operation = operation;
     if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);
     const { headers } = request;

@@ -15,8 +15,8 @@ type SuccessStatus = 200 | 201 | 202 | 204;
 /** What a handler declares about its operation. */
 interface Definition {
   readonly id: string;
-  /** The scope that a request needs. With `none` any valid key may send it. */
-  readonly scope: Scope | 'none';
+  /** The scope that a request needs, or several. With `none` any valid key may send it. */
+  readonly scope: Scope | readonly Scope[] | 'none';
   /** How likely the operation is to change. A stable one has no level. */
   readonly stability?: 'beta' | 'experimental';
   readonly deprecation?: Deprecation;
@@ -47,7 +47,9 @@ interface Inputs {
   readonly isConditional?: boolean;
 }
 
-export interface DefinedOperation extends Omit<Definition, 'deprecation'>, Inputs {
+export interface DefinedOperation extends Omit<Definition, 'deprecation' | 'scope'>, Inputs {
+  /** A request needs all of them. */
+  readonly scopes: readonly Scope[];
   readonly route: Route;
   readonly method: Method;
   /** Undefined unless the operation is deprecated. */
@@ -87,10 +89,11 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
   return (controller, name, descriptor) => {
     // The decorators of the parameters have already run.
     const inputs = inputsOf(descriptor.value as object);
-    const { deprecation, ...others } = definition;
+    const { deprecation, scope, ...others } = definition;
+    const scopes = scope === 'none' ? [] : [scope].flat();
     const notice = deprecation && new DeprecationNotice(deprecation);
     const isConditional = method === 'GET' ? definition.hasEntityTag !== false : inputs.isConditional === true;
-    const operation: DefinedOperation = { ...others, ...inputs, isConditional, route, method, notice };
+    const operation: DefinedOperation = { ...others, ...inputs, scopes, isConditional, route, method, notice };
     applyDecorators(
       ROUTES[method](path.replace(/\{(\w+)\}/g, ':$1')),
       HttpCode(Number(Object.keys(definition.success)[0])),

@@ -41,7 +41,12 @@ export interface PresentedPage {
  * @param query of the request. Every parameter in it has been validated.
  * @param next the last id of this page. Undefined on the last page.
  */
-export function presentPage(resource: string, query: string, body: string, next: bigint | string | undefined): PresentedPage {
+export function presentPage(
+  resource: string,
+  query: string,
+  body: string,
+  next: bigint | string | undefined,
+): PresentedPage {
   const tag = entityTag(body + String(next ?? ''));
   return {
     body: Buffer.from(body),

@@ -1,4 +1,4 @@
-import type { Instant } from '@adoption-store/domain';
+import type { Instant, Scope } from '@adoption-store/domain';
 import type { DefinedOperation } from '../http/operation.js';
 import { queryParameters } from '../http/query-parameters.js';
 import { schemaOf } from '../http/resource-schemas.js';
@@ -41,20 +41,19 @@ export function sharedParameters(operations: readonly DefinedOperation[]): Descr
 }
 
 function described(operation: DefinedOperation): Described {
-  const { id, route, scope, stability, notice, summary, description, examples = {}, body } = operation;
+  const { id, route, scopes, stability, notice, summary, description, examples = {}, body } = operation;
   const end =
     notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
-  const needed = scope === 'none' ? 'It needs no scope.' : `It needs the scope \`${scope}\`.`;
   return {
     operationId: id,
     summary,
     deprecated: notice && true,
     'x-deprecated-sunset': notice && new Date(notice.deprecation.sunset).toISOString().slice(0, 10),
-    description: `${end ?? ''}${description} ${needed}`,
+    description: `${end ?? ''}${description} ${needed(scopes)}`,
     // A linter reports a path without a group.
     tags: [GROUPS[route.split('/')[2] ?? '']?.name],
     'x-stability': stability,
-    security: scope === 'none' ? undefined : [{ bearerAuth: [scope] }],
+    security: scopes.length === 0 ? undefined : [{ bearerAuth: scopes }],
     parameters: [
       ...ownParameters(operation).map(({ component, described: parameter }) =>
         component === undefined ? parameter : ref('parameters', component),
@@ -64,6 +63,12 @@ function described(operation: DefinedOperation): Described {
     requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
     responses: responsesOf(operation),
   };
+}
+
+function needed(scopes: readonly Scope[]): string {
+  const names = scopes.map((scope) => `\`${scope}\``).join(' and ');
+  if (scopes.length === 0) return 'It needs no scope.';
+  return `It needs the ${scopes.length === 1 ? 'scope' : 'scopes'} ${names}.`;
 }
 
 /** The rows of the operations in the README's table. */
@@ -97,9 +102,9 @@ function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
 }
 
 function responsesOf(operation: DefinedOperation): Described {
-  const { method, scope, success, notice, refusals: own = [] } = operation;
+  const { method, scopes, success, notice, refusals: own = [] } = operation;
   const others: RefusalStatus[] = [...own];
-  if (scope !== 'none') others.push(403);
+  if (scopes.length > 0) others.push(403);
   if (isRepeatable(operation)) others.push(409);
   if (operation.isConditional) others.push(412);
   const announced = noticeHeaders(operation);

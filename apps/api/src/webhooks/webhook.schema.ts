@@ -26,6 +26,7 @@ export const SHELTER = {
   ...{ types: ['order.placed', 'order.completed'], description: "The shelter's website", status: 'enabled' },
   ...{ createdAt: NOON, updatedAt: NOON },
 };
+export const RECOVERING = { ...SHELTER, recoveringSince: NOON };
 export const SECRET = { secret: 'whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=' };
 
 const started = { id: 'dlv_8d3c0b9af2e14675a1c2d3e4f5061728', eventId, type: eventType };
@@ -86,6 +87,9 @@ const webhook = {
     WEBHOOK_STATUSES,
     'A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for five days.',
   ),
+  recoveringSince: time(
+    'Events since then that have failed or were never sent are being sent. Absent unless that goes on.',
+  ),
   createdAt: time('When the webhook was created.'),
   updatedAt: time('When it was last changed.'),
 } satisfies Record<Exclude<keyof Webhook, 'accountId'>, Described>;
@@ -111,10 +115,11 @@ const partly = (optional: readonly string[], about: string, properties: Describe
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
 const CHOICES = ['types', 'description'];
+const SOMETIMES = [...CHOICES, 'recoveringSince'];
 
 export const webhookSchemas = new ResourceSchemas({
-  Webhook: partly(CHOICES, 'Where events are sent.', webhook, SHELTER),
-  WebhookWithSecret: partly(CHOICES, 'A webhook and its secret.', { ...webhook, secret }, { ...SHELTER, ...SECRET }),
+  Webhook: partly(SOMETIMES, 'Where events are sent.', webhook, SHELTER),
+  WebhookWithSecret: partly(SOMETIMES, 'A webhook and its secret.', { ...webhook, secret }, { ...SHELTER, ...SECRET }),
   NewWebhook: partly(CHOICES, 'A webhook to create.', newWebhook, { url: SHELTER.url, types: SHELTER.types }),
   WebhookPatch: {
     type: 'object',
@@ -124,7 +129,6 @@ export const webhookSchemas = new ResourceSchemas({
   WebhookStatus: oneOf(WEBHOOK_STATUSES, 'Whether events are sent.'),
   Delivery: partly(['eventId', 'responseStatus', 'nextAttemptAt'], 'An event for a webhook.', delivery, SENT),
   Recovery: object('What to send again.', { since: time('Since when.') }, { since: NOON }),
-  Recovered: object('What has been queued.', { queued: integer(12, 'The number of deliveries.') }, { queued: 12 }),
 });
 
 /** The body of POST /v1/webhooks. The domain validates the values. */
@@ -177,8 +181,13 @@ export const presentDelivery = (delivery: WebhookDelivery): string => writeDeliv
 export const presentDeliveries = (page: readonly WebhookDelivery[]): string =>
   writeDeliveries(page.map(deliveryJsonOf));
 
-function jsonOf(webhook: Webhook) {
-  return { ...webhook, createdAt: isoTime(webhook.createdAt), updatedAt: isoTime(webhook.updatedAt) };
+function jsonOf({ recoveringSince: since, createdAt, updatedAt, ...webhook }: Webhook) {
+  return {
+    ...webhook,
+    recoveringSince: since === undefined ? undefined : isoTime(since),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  };
 }
 
 function deliveryJsonOf({ createdAt, nextAttemptAt: next, ...delivery }: WebhookDelivery) {

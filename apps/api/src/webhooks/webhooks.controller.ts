@@ -1,8 +1,10 @@
 import {
+  type AccountRequest,
   ChangeWebhook,
   type Condition,
   CreateWebhook,
   DeleteWebhook,
+  DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
   GetWebhook,
   instant,
@@ -14,6 +16,7 @@ import {
   RetryDelivery,
   RotateWebhookSecret,
   type Webhook,
+  type WebhookCommand,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
@@ -37,6 +40,7 @@ import {
   presentWebhooks,
   presentWithSecret,
   QUEUED,
+  RECOVERING,
   RecoveryBody,
   SECRET,
   SENT,
@@ -53,6 +57,8 @@ const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
 const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
+/** Operations that have something sent. The domain judges the scopes of a PATCH, which depend on its body. */
+const SENDING = { ...OURS, scope: DELIVERY_SCOPES } as const;
 const webhookJson = exampleOf('Webhook', 'the webhook');
 const secretJson = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
 const queuedJson = json('Delivery', { 'the delivery': QUEUED });
@@ -95,7 +101,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks', {
-    ...{ ...OURS, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
+    ...{ ...SENDING, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
@@ -108,8 +114,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const accountId = request.caller.account.id;
-    const created = await this.createWebhook.execute({ accountId, url, types, description });
+    const created = await this.createWebhook.execute({ ...requestOf(request), url, types, description });
     reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
     return showSecret(reply, created);
   }
@@ -127,7 +132,8 @@ export class WebhooksController {
   @Operation('PATCH /v1/webhooks/{webhookId}', {
     ...{ ...OURS, id: 'changeWebhook', summary: 'Change a webhook' },
     description:
-      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`.',
+      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. ' +
+      'Unless it only disables the webhook, it needs the scope `events:read` too.',
     examples: { pause: { status: 'disabled' }, 'all events': { types: null } },
     success: { 200: ['The webhook has been changed.', webhookJson({ ...SHELTER, status: 'disabled' })] },
     refusals: [404],
@@ -207,7 +213,7 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
-    ...{ ...OURS, id: 'retryDelivery', summary: 'Retry a delivery' },
+    ...{ ...SENDING, id: 'retryDelivery', summary: 'Retry a delivery' },
     description: `Queues the delivery again, with all its attempts; it is due at once. ${ENABLED}`,
     success: { 202: ['The delivery has been queued again.', queuedJson] },
     refusals: [404],
@@ -226,12 +232,13 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/recover', {
-    ...{ ...OURS, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
+    ...{ ...SENDING, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
     description:
-      'Queues what has failed or was never sent, of the events that have happened since a time and are still kept. Of events ' +
-      `from before the webhook was created too. A repetition queues nothing twice. ${ENABLED}`,
+      'Has sent again what has failed or was never sent, of the events that have happened since a time and are still kept, at ' +
+      'the pace of the receiver; events from before the webhook was created too. Until that is done the webhook shows ' +
+      `\`recoveringSince\`: the earlier time, if it is asked for twice. A repetition sends nothing twice. ${ENABLED}`,
     examples: { 'since a time': { since: SHELTER.createdAt } },
-    success: { 202: ['The deliveries have been queued.', json('Recovered', { 'the number': { queued: 12 } })] },
+    success: { 202: ['The wish has been stored.', webhookJson(RECOVERING)] },
     refusals: [404, 409],
   })
   async recover(
@@ -241,12 +248,17 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
-    return JSON.stringify({ queued: await this.recoverDeliveries.execute(input) });
+    return presentWebhook(await this.recoverDeliveries.execute(input));
   }
 }
 
-function own({ caller }: FastifyRequest, id: string, condition?: IfUnchanged) {
-  return { accountId: caller.account.id, id, condition };
+/** The key is judged again where a change is stored, as it is stored then. */
+function requestOf({ caller: { accountId, keyId } }: FastifyRequest): AccountRequest {
+  return { accountId, actor: { keyId } };
+}
+
+function own(request: FastifyRequest, id: string, condition?: IfUnchanged): WebhookCommand {
+  return { ...requestOf(request), id, condition };
 }
 
 /** The tag is the one that a GET would give: it is of the webhook, not of its secret. */

@@ -38,12 +38,12 @@ function list(args: string[]): Command {
       ({ webhook }) => webhook.id,
     );
     const heads = ['ID', 'ACCOUNT', 'STATUS', 'FAILING SINCE', 'RECOVERING SINCE', 'URL'];
-    return table(heads, webhooks, ({ account: owner, webhook, failingSince, recoveringSince }) => [
+    return table(heads, webhooks, ({ account: owner, webhook, failingSince }) => [
       webhook.id,
       nameOf(owner),
       webhook.status,
       timeOr(failingSince),
-      timeOr(recoveringSince),
+      timeOr(webhook.recoveringSince),
       webhook.url,
     ]);
   };

@@ -14,6 +14,7 @@ import {
   type IssuedKey,
   IssueKey,
   KEY_STATES,
+  type KeyCommand,
   keyName,
   type KeyState,
   later,
@@ -119,7 +120,7 @@ export class KeysController {
   @Post(':id/name')
   async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RenameForm): Promise<Answer> {
     try {
-      await this.renameKey.execute({ id, accountId: account.id, name: form.values.name.trim() || undefined });
+      await this.renameKey.execute({ ...own(account, id), name: form.values.name.trim() || undefined });
     } catch (error) {
       return this.showKey(account, id, form.refused(error));
     }
@@ -147,8 +148,7 @@ export class KeysController {
     try {
       const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
       if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
-      const { id: accountId, credentialVersion } = account;
-      const input = { id: key.id, accountId, credentialVersion, overlap: hours * HOUR };
+      const input = { ...own(account, key.id), overlap: hours * HOUR };
       const issued = await this.once(form, account, (transaction) => this.rotateKey.execute(input, transaction));
       if (issued === undefined) return redirect('/keys', 'form-sent-before');
       return page('new-key', { ...issued, replaced: await this.find(account, id) });
@@ -166,7 +166,7 @@ export class KeysController {
   @Post(':id/revoke')
   async revoke(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     const key = await this.find(account, id);
-    await this.revokeKey.execute({ id: key.id, accountId: account.id });
+    await this.revokeKey.execute(own(account, key.id));
     return redirect('/keys', 'key-revoked');
   }
 
@@ -204,7 +204,7 @@ export class KeysController {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await this.disableKey.execute({ id: key.id, accountId: account.id, isDisabled });
+      await this.disableKey.execute({ ...own(account, key.id), isDisabled });
     } catch (error) {
       if (!isNotFound(error)) throw error;
       notice = 'key-not-changed';
@@ -234,6 +234,11 @@ export class KeysController {
     });
     return issued;
   }
+}
+
+/** A person's key, in the session of now. */
+function own({ id: accountId, credentialVersion }: Account, id: bigint): KeyCommand {
+  return { id, accountId, credentialVersion };
 }
 
 /** The scopes of the account. A key can't use any others. */

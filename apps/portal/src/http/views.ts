@@ -171,6 +171,8 @@ export interface Views {
     readonly action?: Form;
     readonly paging?: Paging;
     readonly mayChange: boolean;
+    /** Whether it may also make or enable a webhook, or have something sent again. */
+    readonly mayHaveSent: boolean;
   };
   /** The answer to POST /webhooks and POST /webhooks/{id}/rotate. It is the only page that shows a secret. */
   readonly 'new-secret': WebhookWithSecret & {

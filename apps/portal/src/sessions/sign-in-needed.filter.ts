@@ -1,3 +1,4 @@
+import { SignedOut } from '@adoption-store/domain';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { WHY_SIGNED_OUT } from '../http/notices.js';
@@ -8,10 +9,15 @@ import { SignInForm } from './sign-in.form.js';
 import { wantPage } from './wanted-page.js';
 
 /** Shows the sign-in page. Signing in leads back to the requested page. */
-@Catch(SignInNeeded)
+@Catch(SignInNeeded, SignedOut)
 export class SignInNeededFilter implements ExceptionFilter {
-  catch(_: SignInNeeded, host: ArgumentsHost): void {
+  catch(error: SignInNeeded | SignedOut, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
+    // The session may have ended while the request was under way.
+    if (error instanceof SignedOut) {
+      reply.request.person = undefined;
+      reply.request.hasEndedSession = true;
+    }
     const { method, url, hasEndedSession } = reply.request;
     const isForm = method === 'POST';
     wantPage(reply, isForm ? pageOf(reply.request) : url);

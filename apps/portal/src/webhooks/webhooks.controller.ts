@@ -1,8 +1,10 @@
 import {
   type Account,
+  type AccountRequest,
   AnswerOnce,
   ChangeWebhook,
   CreateWebhook,
+  DELIVERY_SCOPES,
   DeleteWebhook,
   type DeliveryId,
   EVENT_TYPES,
@@ -13,6 +15,7 @@ import {
   later,
   ListDeliveries,
   ListWebhooks,
+  type OwnWebhook,
   PingWebhook,
   requireScope,
   RotateWebhookSecret,
@@ -28,6 +31,14 @@ import type { ShownWebhook, Views } from '../http/views.js';
 
 /** An account without this scope can only look, as it can do nothing else with its keys. */
 const TO_CHANGE = 'webhooks:write';
+
+/** What the account may do. A form that would be refused isn't shown. */
+function allowed(account: Account): Pick<Views['webhooks'], 'mayChange' | 'mayHaveSent'> {
+  return {
+    mayChange: hasScope({ account }, TO_CHANGE),
+    mayHaveSent: DELIVERY_SCOPES.every((scope) => hasScope({ account }, scope)),
+  };
+}
 
 /** The deliveries of each webhook in the list. The page of one webhook has all of them. */
 const LAST_DELIVERIES = 5;
@@ -67,15 +78,15 @@ export class WebhooksController {
 
   @Post()
   async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
-    const accountId = account.id;
-    if (!(await this.isFirst(form, { accountId, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
+    for (const scope of DELIVERY_SCOPES) requireScope({ account }, scope);
+    const request = requestOf(account);
+    if (!(await this.isFirst(form, { ...request, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
     const { checked, values } = form;
     const description = values.description.trim() || undefined;
     // No list if every box is checked: types that are added later are sent too.
     const types = checked.length === EVENT_TYPES.length ? undefined : checked;
     try {
-      const created = await this.createWebhook.execute({ accountId, url: values.url.trim(), types, description });
+      const created = await this.createWebhook.execute({ ...request, url: values.url.trim(), types, description });
       return page('new-secret', created);
     } catch (error) {
       return this.showAll(account, { form: form.refused(error) });
@@ -92,7 +103,7 @@ export class WebhooksController {
       ...list.place(deliveryPlace),
     });
     const shown = [{ webhook, deliveries, hasMore: false }];
-    return page('webhooks', { shown, mayChange: hasScope({ account }, TO_CHANGE), paging: list.paging(around) });
+    return page('webhooks', { shown, ...allowed(account), paging: list.paging(around) });
   }
 
   @Post(':id/ping')
@@ -145,7 +156,7 @@ export class WebhooksController {
     }
     return page('webhooks', {
       shown,
-      mayChange: hasScope({ account }, TO_CHANGE),
+      ...allowed(account),
       form: new NewWebhookForm(),
       ...forms,
     });
@@ -156,7 +167,7 @@ export class WebhooksController {
    * have the same token, so the webhook is part of the mark. The mark is stored first: a transaction must not wait for the
    * servers that are asked about the URL.
    */
-  private async isFirst({ token }: Form, { accountId, id }: WebhookCommand): Promise<boolean> {
+  private async isFirst({ token }: Form, { accountId, id }: OwnWebhook): Promise<boolean> {
     const form = { accountId, key: `form ${token} ${id}`, fingerprint: 'form' };
     return !(await this.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
   }
@@ -165,7 +176,12 @@ export class WebhooksController {
 /** The webhook, if the account may change it. @throws InsufficientScope */
 function toChange(account: Account, id: string): WebhookCommand {
   requireScope({ account }, TO_CHANGE);
-  return { accountId: account.id, id };
+  return { ...requestOf(account), id };
+}
+
+/** The session is judged again where a change is stored. */
+function requestOf({ id: accountId, credentialVersion }: Account): AccountRequest {
+  return { accountId, actor: { credentialVersion } };
 }
 
 function deliveryPlace(text: string): DeliveryId | undefined {

@@ -2,7 +2,7 @@ import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, HOUR, type Instant, instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { Account, AccountId } from './account.js';
+import { type Account, type AccountId, requireVersion } from './account.js';
 import type { AttemptDecision, AttemptState } from './attempt-counter.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
@@ -78,8 +78,19 @@ export interface LinkMailState {
   readonly usable: number;
 }
 
-/** Whether the mail is queued. */
-export function decideLinkMail({ account, usable }: LinkMailState, most: number): boolean {
+export interface LinkMailRequest {
+  /** Most mails that may be usable. */
+  readonly most: number;
+  /** The `credentialVersion` that the account must still have, if a person has signed in to ask. Default: any. */
+  readonly credentialVersion?: number | undefined;
+}
+
+/** Whether the mail is queued. @throws SignedOut */
+export function decideLinkMail(
+  { account, usable }: LinkMailState,
+  { most, credentialVersion }: LinkMailRequest,
+): boolean {
+  requireVersion(account, credentialVersion);
   return account !== undefined && usable < most;
 }
 

@@ -44,6 +44,23 @@ export function requireProven(account: Account): void {
   }
 }
 
+/** The person's sessions have ended since the request began: the password was set, or the account closed. */
+export class SignedOut extends DomainError {
+  constructor() {
+    super('signed_out', 'you have been signed out');
+  }
+}
+
+/**
+ * Judges the session of a request that waited for something: meanwhile the owner may have ended a stranger's sessions.
+ *
+ * @param version the `credentialVersion` that the account must still have. Undefined: any, or none.
+ * @throws SignedOut
+ */
+export function requireVersion(account: Account | undefined, version: number | undefined): void {
+  if (version !== undefined && account?.credentialVersion !== version) throw new SignedOut();
+}
+
 export interface PlanChange {
   readonly email: string;
   readonly plan: Plan;

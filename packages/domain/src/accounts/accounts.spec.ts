@@ -24,6 +24,7 @@ import {
   requireTheirs,
 } from './api-key.js';
 import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
+import { type Actor, type Authority, requireAuthority } from './authority.js';
 import type { IssueKeyInput } from './issue-key.js';
 import { describePlan, plan, type PlanName, PLANS, samePlan } from './plan.js';
 import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
@@ -392,6 +393,7 @@ describe('decisions on keys', () => {
   const id = { id: key.id };
   const theirs = { ...id, accountId: THEIRS };
   const others = { ...id, accountId: OTHERS };
+  const of = (changed: ApiKey | undefined) => ({ account, key: changed });
   const at = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
     decisions({ it, expect }, (state: State, command: Command) => decide(state, command, NOW));
 
@@ -407,7 +409,7 @@ describe('decisions on keys', () => {
       .then('it is issued', draft);
     given('the version 3', few)
       .when('2 is wanted', { ...issue, credentialVersion: 2 })
-      .thenRefused('not_found', 'id 1');
+      .thenRefused('signed_out');
     given('no account', { ...few, account: undefined })
       .when('one is issued', issue)
       .thenRefused('not_found', 'id 1');
@@ -421,35 +423,35 @@ describe('decisions on keys', () => {
 
   describe('a rotation', () => {
     const given = at(decideRotation);
-    const of = (old: ApiKey | undefined) => ({ account, activeKeys: 1, madeToday: 1, old });
+    const state = (old: ApiKey | undefined) => ({ account, activeKeys: 1, madeToday: 1, old });
     const rotate = { ...theirs, overlap: HOUR, text };
     const atOnce = { ...rotate, overlap: 0 };
     const { accountId, name, scopes } = key;
     const replacement = { accountId, name, scopes, createdAt: NOW, expiresAt: undefined, ...text };
     const ended = { ...key, expiresAt: NOW, revokedAt: NOW };
-    const full = { ...of(key), activeKeys: 25 };
+    const full = { ...state(key), activeKeys: 25 };
     const any = { ...id, overlap: HOUR, text };
     const no = 'no active API key that has not been rotated yet has the id 7';
 
-    given('a key', of(key))
+    given('a key', state(key))
       .when('it is rotated', rotate)
       .then('it ends with the overlap', { old: { ...key, expiresAt: SOON }, replacement });
-    given('a key that expires late', of(lasting))
+    given('a key that expires late', state(lasting))
       .when('it is rotated', rotate)
       .then('its replacement does', {
         old: { ...key, expiresAt: SOON },
         replacement: { ...replacement, expiresAt: LATE },
       });
-    given('a key that expires soon', of({ ...key, expiresAt: later(NOW, 1) }))
+    given('a key that expires soon', state({ ...key, expiresAt: later(NOW, 1) }))
       .when('it is rotated', rotate)
       .then('neither lives longer', {
         old: { ...key, expiresAt: later(NOW, 1) },
         replacement: { ...replacement, expiresAt: later(NOW, 1) },
       });
-    given('a key', of(key))
+    given('a key', state(key))
       .when('it is rotated at once', atOnce)
       .then('it is also revoked', { old: ended, replacement });
-    given('a key', of(key))
+    given('a key', state(key))
       .when('anybody’s is rotated', any)
       .then('it is', { old: { ...key, expiresAt: SOON }, replacement });
     given('25 keys', full).when('one is rotated', rotate).thenRefused('too_many_keys');
@@ -457,23 +459,26 @@ describe('decisions on keys', () => {
     given('26 keys', { ...full, activeKeys: 26 })
       .when('one is rotated at once', atOnce)
       .thenRefused('too_many_keys');
-    given('1,000 made today', { ...of(key), madeToday: 1_000 })
+    given('1,000 made today', { ...state(key), madeToday: 1_000 })
       .when('one is rotated', atOnce)
       .thenRefused('too_many_keys');
-    given('no key', of(undefined)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a key', of(key))
+    given('no key', state(undefined)).when('it is rotated', rotate).thenRefused('not_found', no);
+    given('a key', state(key))
       .when('others rotate it', { ...rotate, ...others })
       .thenRefused('not_found', no);
-    given('a revoked key', of(revoked)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('an expired key', of(expired)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a disabled key', of(disabled)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a key that is rotated', of({ ...lasting, replacedBy: 8n as ApiKeyId }))
+    given('a revoked key', state(revoked)).when('it is rotated', rotate).thenRefused('not_found', no);
+    given('an expired key', state(expired)).when('it is rotated', rotate).thenRefused('not_found', no);
+    given('a disabled key', state(disabled)).when('it is rotated', rotate).thenRefused('not_found', no);
+    given('a key that is rotated', state({ ...lasting, replacedBy: 8n as ApiKeyId }))
       .when('it is again', rotate)
       .thenRefused('not_found', no);
-    given('the version 3', of(key))
+    given('the version 3', state(key))
       .when('2 is wanted', { ...rotate, credentialVersion: 2 })
+      .thenRefused('signed_out');
+    given('the version 3', state(key))
+      .when('others rotate it', { ...rotate, ...others, credentialVersion: 2 })
       .thenRefused('not_found', no);
-    given('a closed account', { ...of(key), account: undefined })
+    given('a closed account', { ...state(key), account: undefined })
       .when('one is rotated', rotate)
       .thenRefused('not_found', no);
   });
@@ -506,18 +511,24 @@ describe('decisions on keys', () => {
 
   describe('a revocation', () => {
     const given = at(decideRevocation);
-    given('a key', key)
+    given('a key', of(key))
       .when('it is revoked', theirs)
       .then('it is from now on', { ...key, revokedAt: NOW });
-    given('a key', key)
+    given('a key', of(key))
       .when('anybody’s is revoked', id)
       .then('it is', { ...key, revokedAt: NOW });
-    given('a revoked key', revoked).when('it is revoked', theirs).then('its first instant stays', revoked);
-    given('an expired key', expired)
+    given('a revoked key', of(revoked)).when('it is revoked', theirs).then('its first instant stays', revoked);
+    given('an expired key', of(expired))
       .when('it is revoked', theirs)
       .then('it is', { ...expired, revokedAt: NOW });
-    given('a key', key).when('others revoke it', others).thenRefused('not_found', 'no API key has the id 7');
-    given('no key', undefined).when('it is revoked', id).thenRefused('not_found', 'no API key has the id 7');
+    given('the version 3', of(key))
+      .when('2 is wanted', { ...theirs, credentialVersion: 2 })
+      .thenRefused('signed_out');
+    given('a closed account', { account: undefined, key })
+      .when('3 is wanted', { ...theirs, credentialVersion: 3 })
+      .thenRefused('signed_out');
+    given('a key', of(key)).when('others revoke it', others).thenRefused('not_found', 'no API key has the id 7');
+    given('no key', of(undefined)).when('it is revoked', id).thenRefused('not_found', 'no API key has the id 7');
   });
 
   describe('disabling', () => {
@@ -525,42 +536,82 @@ describe('decisions on keys', () => {
     const [disable, enable] = [true, false].map((isDisabled) => ({ ...theirs, isDisabled }));
     if (disable === undefined || enable === undefined) throw new Error('there are two');
     const no = 'no API key that still works has the id 7';
-    given('a key', key)
+    given('a key', of(key))
       .when('it is disabled', disable)
       .then('it is from now on', { ...key, disabledAt: NOW });
-    given('a disabled key', disabled).when('it is disabled', disable).then('its first instant stays', disabled);
-    given('a disabled key', disabled).when('it is enabled', enable).then('it is', key);
-    given('a key', key).when('it is enabled', enable).then('it stays as it is', key);
+    given('a disabled key', of(disabled)).when('it is disabled', disable).then('its first instant stays', disabled);
+    given('a disabled key', of(disabled)).when('it is enabled', enable).then('it is', key);
+    given('a key', of(key)).when('it is enabled', enable).then('it stays as it is', key);
     for (const [what, ended] of [
       ['a revoked key', revoked],
       ['an expired key', expired],
       ['no key', undefined],
     ] as const) {
-      given(what, ended).when('it is disabled', disable).thenRefused('not_found', no);
-      given(what, ended).when('it is enabled', enable).thenRefused('not_found', no);
+      given(what, of(ended)).when('it is disabled', disable).thenRefused('not_found', no);
+      given(what, of(ended)).when('it is enabled', enable).thenRefused('not_found', no);
     }
-    given('a key', key)
+    given('the version 3', of(disabled))
+      .when('2 is wanted', { ...enable, credentialVersion: 2 })
+      .thenRefused('signed_out');
+    given('a key', of(key))
       .when('others disable it', { ...disable, ...others })
       .thenRefused('not_found', no);
   });
 
   describe('renaming', () => {
     const given = decisions({ it, expect }, decideRenaming);
-    given('a key', key)
+    given('a key', of(key))
       .when('it is renamed', { ...theirs, name: 'desk' })
       .then('it is', { ...key, name: 'desk' });
-    given('a key', key)
+    given('a key', of(key))
       .when('its name goes', { ...theirs, name: undefined })
       .then('it has none', { ...key, name: undefined });
-    given('a revoked key', revoked)
+    given('a revoked key', of(revoked))
       .when('it is renamed', { ...theirs, name: 'x' })
       .then('it is', { ...revoked, name: 'x' });
-    given('a key', key)
+    given('the version 3', of(key))
+      .when('2 is wanted', { ...theirs, name: 'x', credentialVersion: 2 })
+      .thenRefused('signed_out');
+    given('a key', of(key))
       .when('others rename it', { ...others, name: 'x' })
       .thenRefused('not_found', 'no API key has the id 7');
-    given('no key', undefined)
+    given('no key', of(undefined))
       .when('it is renamed', { ...id, name: 'x' })
       .thenRefused('not_found');
+  });
+
+  describe('the authority of a request when its change is stored', () => {
+    const given = decisions({ it, expect }, (state: Authority, actor: Actor) => {
+      requireAuthority(actor, state, ['pets:read', 'orders:read'], NOW);
+    });
+    const all = { ...key, scopes: undefined };
+    const both = { account, key: all };
+    const [byKey, byPerson] = [{ keyId: key.id }, { credentialVersion: 3 }];
+    given('a key', both).when('it asks', byKey).then('it may', undefined);
+    given('the version 3', both).when('3 asks', byPerson).then('it may', undefined);
+    given('nothing', { account: undefined, key: undefined })
+      .when('the operator asks', 'operator')
+      .then('it is fine', undefined);
+    given('no key', { account, key: undefined }).when('it asks', byKey).thenRefused('invalid_api_key');
+    given('a closed account', { account: undefined, key: all })
+      .when('its key asks', byKey)
+      .thenRefused('invalid_api_key');
+    given('a revoked key', { account, key: revoked }).when('it asks', byKey).thenRefused('revoked_api_key');
+    given('an expired key', { account, key: expired }).when('it asks', byKey).thenRefused('expired_api_key');
+    given('a disabled key', { account, key: disabled }).when('it asks', byKey).thenRefused('disabled_api_key');
+    given('a key without a scope', { account, key })
+      .when('it asks', byKey)
+      .thenRefused('insufficient_scope', 'the API key lacks the scope orders:read');
+    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: all })
+      .when('its key asks', byKey)
+      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
+    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: undefined })
+      .when('a person asks', byPerson)
+      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
+    given('the version 3', both).when('2 asks', { credentialVersion: 2 }).thenRefused('signed_out');
+    given('a closed account', { account: undefined, key: undefined })
+      .when('a person asks', byPerson)
+      .thenRefused('signed_out');
   });
 
   describe('showing', () => {
@@ -638,13 +689,19 @@ describe('keys of an account', () => {
       });
     });
 
-    it('is neither issued nor rotated in a session of an earlier password', async () => {
-      const { issue, rotateKey } = setUp();
+    it('is neither issued nor changed in a session of an earlier password', async () => {
+      const { issue, listKeys, ...application } = setUp();
       const { key } = await issue({ credentialVersion: 0 });
-      await expect(issue({ credentialVersion: 1 })).rejects.toMatchObject({ code: 'not_found' });
-      await expect(rotateKey.execute({ id: key.id, credentialVersion: 1 })).rejects.toMatchObject({
-        code: 'not_found',
-      });
+      const theirs = { id: key.id, accountId: key.accountId, credentialVersion: 1 };
+      for (const attempt of [
+        () => issue({ credentialVersion: 1 }),
+        () => application.rotateKey.execute(theirs),
+        () => application.renameKey.execute({ ...theirs, name: 'other' }),
+        () => application.disableKey.execute({ ...theirs, isDisabled: true }),
+        () => application.revokeKey.execute(theirs),
+      ])
+        await expect(attempt()).rejects.toMatchObject({ code: 'signed_out', kind: 'unauthenticated' });
+      expect((await listKeys.execute()).map((each) => each.key)).toEqual([key]);
     });
 
     it('is not issued with a past expiry, an unreadable name or unknown scopes', async () => {

@@ -7,6 +7,7 @@ import type {
   ApiKeyId,
   KeyHolder,
   KeyState,
+  KeyToChange,
   NewApiKey,
   OperationUse,
   RotatedKey,
@@ -76,8 +77,11 @@ export interface ApiKeyRepository {
   search(query: KeySearch): Promise<readonly ApiKey[]>;
   /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
   purge(endedUntil: Instant): Promise<number>;
-  /** Stores the name, expiry, revocation and disabling that `decide` returns. The key is locked. */
-  change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey>;
+  /**
+   * Stores the name, expiry, revocation and disabling that `decide` returns. First the account is locked, so that it isn't
+   * closed and gets no other password meanwhile, and then the key.
+   */
+  change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey>;
   /**
    * Adds the replacement and changes the old key: both or neither. First the account is locked, as `add` does, and then the
    * old key. Resolves to both as they are stored.

@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import { type Instant, instant, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import { VISIBLE } from '../kernel/text.js';
-import type { Account, AccountId } from './account.js';
+import { type Account, type AccountId, requireVersion } from './account.js';
 import type { Scopes } from './scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
@@ -109,9 +109,10 @@ export interface KeyIssue {
   readonly credentialVersion?: number | undefined;
 }
 
-/** @throws DomainError `not_found` if the account isn't there or has another version, or `too_many_keys`. */
+/** @throws SignedOut; DomainError `not_found` if the account isn't there, or `too_many_keys`. */
 export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVersion }: KeyIssue): NewApiKey {
-  if (!hasVersion(account, credentialVersion)) {
+  requireVersion(account, credentialVersion);
+  if (account === undefined) {
     throw new DomainError('not_found', `no account has the id ${key.accountId}`);
   }
   if (made.activeKeys >= MOST_ACTIVE_KEYS) {
@@ -130,13 +131,20 @@ export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVe
 }
 
 /** A change of the key with that id. */
-export interface KeyCommand {
+export interface KeyCommand extends Pick<KeyIssue, 'credentialVersion'> {
   readonly id: bigint;
   /** The account that must own the key. Default: any account. */
   readonly accountId?: AccountId | undefined;
 }
 
-export interface KeyRotation extends KeyCommand, Pick<KeyIssue, 'credentialVersion'> {
+/** A key that is to be changed, and its account. */
+export interface KeyToChange {
+  /** Undefined if it is closed. */
+  readonly account: Account | undefined;
+  readonly key: ApiKey | undefined;
+}
+
+export interface KeyRotation extends KeyCommand {
   /** How long both keys work, in milliseconds. */
   readonly overlap: number;
   readonly text: Pick<NewApiKey, 'hash' | 'ending'>;
@@ -157,11 +165,12 @@ export interface RotatedKey {
  * The replacement has the old key's name, scopes and expiry. The old key works until the overlap ends, and never longer than
  * it would have.
  *
- * @throws DomainError `not_found` or `too_many_keys`
+ * @throws SignedOut; DomainError `not_found` or `too_many_keys`
  */
 export function decideRotation(state: RotationState, command: KeyRotation, now: Instant): RotatedKey {
   const old = ownedBy(state.old, command.accountId);
-  const isCurrent = old?.replacedBy === undefined && hasVersion(state.account, command.credentialVersion);
+  if (old !== undefined) requireVersion(state.account, command.credentialVersion);
+  const isCurrent = old?.replacedBy === undefined && state.account !== undefined;
   if (old === undefined || !isCurrent || keyState(old, now) !== 'active') {
     throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${command.id}`);
   }
@@ -195,17 +204,22 @@ export interface RolledBackKey {
  * @throws DomainError `not_found`
  */
 export function decideRollback({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): RolledBackKey {
-  const revoked = decideRevocation(key, command, now);
+  const revoked = revoke(requireTheirs(key, command), now);
   if (replaced === undefined) return { key: revoked };
   // A rotation without an overlap revoked the old key at its expiry. A person revoked it at any other time, so that stays.
   const revokedAt = replaced.revokedAt === replaced.expiresAt ? undefined : replaced.revokedAt;
   return { key: revoked, replaced: { ...replaced, expiresAt: revoked.expiresAt, revokedAt, replacedBy: undefined } };
 }
 
-/** A key that is already revoked keeps its first instant. @throws DomainError `not_found` */
-export function decideRevocation(key: ApiKey | undefined, command: KeyCommand, now: Instant): ApiKey {
+/** A key that is already revoked keeps its first instant. @throws SignedOut; DomainError `not_found` */
+export function decideRevocation({ account, key }: KeyToChange, command: KeyCommand, now: Instant): ApiKey {
   const theirs = requireTheirs(key, command);
-  return { ...theirs, revokedAt: theirs.revokedAt ?? now };
+  requireVersion(account, command.credentialVersion);
+  return revoke(theirs, now);
+}
+
+function revoke(key: ApiKey, now: Instant): ApiKey {
+  return { ...key, revokedAt: key.revokedAt ?? now };
 }
 
 export interface KeyDisabling extends KeyCommand {
@@ -216,14 +230,15 @@ export interface KeyDisabling extends KeyCommand {
 /**
  * A key that is already disabled keeps its first instant.
  *
- * @throws DomainError `not_found` also if the key has ended.
+ * @throws SignedOut; DomainError `not_found` also if the key has ended.
  */
 export function decideDisabling(
-  key: ApiKey | undefined,
-  { id, accountId, isDisabled }: KeyDisabling,
+  { account, key }: KeyToChange,
+  { id, accountId, credentialVersion, isDisabled }: KeyDisabling,
   now: Instant,
 ): ApiKey {
   const theirs = ownedBy(key, accountId);
+  if (theirs !== undefined) requireVersion(account, credentialVersion);
   if (theirs === undefined || hasEnded(theirs, now)) {
     throw new DomainError('not_found', `no API key that still works has the id ${id}`);
   }
@@ -235,9 +250,11 @@ export interface KeyRenaming extends KeyCommand {
   readonly name: string | undefined;
 }
 
-/** @throws DomainError `not_found` */
-export function decideRenaming(key: ApiKey | undefined, command: KeyRenaming): ApiKey {
-  return { ...requireTheirs(key, command), name: command.name };
+/** @throws SignedOut; DomainError `not_found` */
+export function decideRenaming({ account, key }: KeyToChange, command: KeyRenaming): ApiKey {
+  const theirs = requireTheirs(key, command);
+  requireVersion(account, command.credentialVersion);
+  return { ...theirs, name: command.name };
 }
 
 /** @throws DomainError `not_found` */
@@ -245,8 +262,4 @@ export function requireTheirs(key: ApiKey | undefined, { id, accountId }: KeyCom
   const theirs = ownedBy(key, accountId);
   if (theirs === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
   return theirs;
-}
-
-function hasVersion(account: Account | undefined, version: number | undefined): boolean {
-  return account !== undefined && (version === undefined || account.credentialVersion === version);
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../kernel/errors.js';
-import { type KeyState, keyState } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
+import { invalidKey, requireUsable } from './authority.js';
 import type { KeyRequester } from './key-bans.js';
 import type { Plan } from './plan.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
@@ -9,22 +9,6 @@ import type { KeyOptions, KeyPorts } from './ports.js';
 /** The account and the key of an authenticated request. */
 export interface Caller extends AccountKey, KeyRequester {
   readonly plan: Plan;
-}
-
-const REASONS = {
-  expired: 'the API key has expired',
-  revoked: 'the API key has been revoked',
-  disabled: 'the API key is disabled',
-} as const satisfies Readonly<Record<Exclude<KeyState, 'active'>, string>>;
-
-/** The key was issued, but doesn't work. Its account may see the refusal. */
-export class UnusableKey extends DomainError {
-  readonly owner: KeyRequester;
-
-  constructor(state: keyof typeof REASONS, { account, key }: AccountKey) {
-    super(`${state}_api_key`, REASONS[state]);
-    this.owner = { accountId: account.id, keyId: key.id };
-  }
 }
 
 /** Finds the caller of a key's text. */
@@ -53,9 +37,8 @@ export class Authenticate {
   }
 
   private callerOf(found: AccountKey | undefined): Caller {
-    if (!found) throw new DomainError('invalid_api_key', 'the API key is not valid');
-    const state = keyState(found.key, this.ports.clock.now());
-    if (state !== 'active') throw new UnusableKey(state, found);
+    if (!found) throw invalidKey();
+    requireUsable(found.key, this.ports.clock.now());
     const { account, key } = found;
     return { account, key, accountId: account.id, keyId: key.id, plan: account.plan };
   }

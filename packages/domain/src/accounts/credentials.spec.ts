@@ -196,9 +196,16 @@ describe('decisions on credentials', () => {
 
   describe('a mail with a link', () => {
     const add = decisions({ it, expect }, decideLinkMail);
-    add('two that are usable', { account, usable: 2 }).when('three may be', 3).then('it is queued', true);
-    add('three that are usable', { account, usable: 3 }).when('three may be', 3).then('it is not', false);
-    add('no account', { account: undefined, usable: 0 }).when('three may be', 3).then('it is not', false);
+    const three = { most: 3 };
+    add('two that are usable', { account, usable: 2 }).when('three may be', three).then('it is queued', true);
+    add('three that are usable', { account, usable: 3 }).when('three may be', three).then('it is not', false);
+    add('no account', { account: undefined, usable: 0 }).when('three may be', three).then('it is not', false);
+    add('the version 3', { account, usable: 0 })
+      .when('3 is wanted', { ...three, credentialVersion: 3 })
+      .then('it is queued', true);
+    add('the version 3', { account, usable: 0 })
+      .when('2 is wanted', { ...three, credentialVersion: 2 })
+      .thenRefused('signed_out');
 
     const send = decisions({ it, expect }, decideToken);
     const mail = { expiresAt: SOON };
@@ -487,6 +494,22 @@ describe('an address', () => {
     expect(await requestAddressProof.execute({ ...account, provenAt: clock.now() })).toBe(false);
     expect(await requestAddressProof.execute(account)).toBe(true);
   });
+});
+
+it('an address is not changed by who knew the former password, if its owner resets it while it is checked', async () => {
+  const { reset, resetPassword, request, tokenFor, ports, sender } = await withAccount();
+  const token = await reset();
+  const { passwordHasher } = ports;
+  const verify = passwordHasher.verify.bind(passwordHasher);
+  passwordHasher.verify = async (password, hash) => {
+    await resetPassword.execute({ token, password: OTHER });
+    return verify(password, hash);
+  };
+  await expect(request()).rejects.toMatchObject({ code: 'signed_out' });
+  passwordHasher.verify = verify;
+  expect(await ports.accountMails.backlog()).toMatchObject({ queued: 0 });
+  expect(sender.to(NEW, 'change')).toEqual([]);
+  await expect(tokenFor()).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
 it('an address that is composed otherwise is the same one, and is stored as it was sent', async () => {

@@ -33,8 +33,7 @@ export class IssueKey {
   /**
    * A new key of the account, which may have 25 active keys and make 1,000 a day.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` if there is no such account or it has another version, or
-   * `too_many_keys`.
+   * @throws SignedOut; DomainError `invalid_parameter`, `not_found` if there is no such account, or `too_many_keys`.
    */
   async execute(
     { accountId, credentialVersion, ...input }: IssueKeyInput,

@@ -232,10 +232,10 @@ export class ListOperations {
 export class RenameKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys'>) {}
 
-  /** @throws DomainError `invalid_parameter`, or `not_found` if the account has no such key. */
+  /** @throws SignedOut; DomainError `invalid_parameter`, or `not_found` if the account has no such key. */
   async execute(input: KeyRenaming): Promise<ApiKey> {
     const command = { ...input, name: keyName(input.name) };
-    return this.ports.apiKeys.change(command.id as ApiKeyId, (key) => decideRenaming(key, command));
+    return this.ports.apiKeys.change(command.id as ApiKeyId, (state) => decideRenaming(state, command));
   }
 }
 
@@ -243,20 +243,20 @@ export class RenameKey {
 export class DisableKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
-  /** @throws DomainError `not_found` if there is no such key, or it has ended. */
+  /** @throws SignedOut; DomainError `not_found` if there is no such key, or it has ended. */
   async execute(command: KeyDisabling): Promise<ApiKey> {
     const now = this.ports.clock.now();
-    return this.ports.apiKeys.change(command.id as ApiKeyId, (key) => decideDisabling(key, command, now));
+    return this.ports.apiKeys.change(command.id as ApiKeyId, (state) => decideDisabling(state, command, now));
   }
 }
 
 export class RevokeKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
-  /** @throws DomainError `not_found` */
+  /** @throws SignedOut; DomainError `not_found` */
   async execute(command: KeyCommand): Promise<ApiKey> {
     const now = this.ports.clock.now();
-    return this.ports.apiKeys.change(command.id as ApiKeyId, (key) => decideRevocation(key, command, now));
+    return this.ports.apiKeys.change(command.id as ApiKeyId, (state) => decideRevocation(state, command, now));
   }
 }
 

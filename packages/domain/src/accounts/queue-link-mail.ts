@@ -7,16 +7,24 @@ export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clo
 /**
  * Queues a mail with a link to that address. Resolves to false, and queues none, if the account has `MOST_LINKS` usable
  * links, or the address has got too many mails of that kind (`decideMailTo`).
+ *
+ * @param credentialVersion that the account must still have. Default: any.
+ * @throws SignedOut
  */
 export async function queueLinkMail(
   { accountMails, attempts, clock, cryptography }: LinkMailPorts,
   about: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
   email: string,
+  credentialVersion?: number,
 ): Promise<boolean> {
   const recipient = cryptography.sha256(`${about.kind} mail to ${addressKey(email)}`);
   if ((await attempts.count(recipient, decideMailTo)).until !== undefined) return false;
   const mail = newLinkMail(about, clock.now(), cryptography);
-  const isQueued = await accountMails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
-  if (!isQueued) await attempts.refund(recipient);
+  let isQueued = false;
+  try {
+    isQueued = await accountMails.add(mail, (state) => decideLinkMail(state, { most: MOST_LINKS, credentialVersion }));
+  } finally {
+    if (!isQueued) await attempts.refund(recipient);
+  }
   return isQueued;
 }

@@ -23,7 +23,7 @@ export class RequestAddressChange {
    * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable links, or
    * the address has got too many.
    *
-   * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
+   * @throws SignedOut; DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
    * isn't configured.
    */
   async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
@@ -37,7 +37,9 @@ export class RequestAddressChange {
         requireRight(isRight, 'password');
       },
     });
-    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address }, address);
+    // The owner may have reset the password while it was checked. Whoever knows the former one gets no link.
+    const version = found?.account.credentialVersion;
+    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address }, address, version);
   }
 }
 

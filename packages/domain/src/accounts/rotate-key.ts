@@ -1,14 +1,14 @@
 import { HOUR } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue, type RotationState } from './api-key.js';
+import { type ApiKeyId, decideRotation, type KeyCommand, type RotationState } from './api-key.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
 const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
-export interface RotateKeyInput extends KeyCommand, Pick<KeyIssue, 'credentialVersion'> {
+export interface RotateKeyInput extends KeyCommand {
   /** How long both keys work, in milliseconds: 0 to 30 days. Default: 24 hours. */
   readonly overlap?: number | undefined;
 }
@@ -22,7 +22,7 @@ export class RotateKey {
   /**
    * A new key with the old one's name, scopes and expiry. The old one works until the overlap ends.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
+   * @throws SignedOut; DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
    * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.
    */
   async execute(

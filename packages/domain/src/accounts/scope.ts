@@ -35,7 +35,7 @@ interface Holder {
 /** The holders of a request: a key and its account, or an account alone that has signed in. */
 export interface ScopeHolders {
   readonly account: Holder;
-  readonly key?: Holder;
+  readonly key?: Holder | undefined;
 }
 
 /** The key, or its account, lacks a scope. */

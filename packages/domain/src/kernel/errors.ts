@@ -32,6 +32,7 @@ const managementErrorKinds = {
   too_many_keys: 'conflict',
   address_unproven: 'conflict',
   message_not_failed: 'conflict',
+  signed_out: 'unauthenticated',
 } as const;
 
 const kinds = { ...domainErrorKinds, ...managementErrorKinds };

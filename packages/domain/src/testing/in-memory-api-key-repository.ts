@@ -2,11 +2,11 @@ import type { AccountId } from '../accounts/account.js';
 import {
   type ApiKey,
   type ApiKeyId,
-  decideRevocation,
   endOf,
   hasEnded,
   type KeyHolder,
   keyState,
+  type KeyToChange,
   type NewApiKey,
   type OperationUse,
   type RotatedKey,
@@ -56,6 +56,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return this.withAccount(this.keys.get(id));
   }
 
+  stored(id: ApiKeyId): ApiKey | undefined {
+    return this.keys.get(id);
+  }
+
   async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
     return [...this.keys.values()]
       .filter((key) => accountId === undefined || key.accountId === accountId)
@@ -96,8 +100,9 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return over.length;
   }
 
-  async change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey> {
-    return this.put(decide(this.keys.get(id)));
+  async change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey> {
+    const key = this.keys.get(id);
+    return this.put(decide({ account: key && this.accounts.stored(key.accountId)?.account, key }));
   }
 
   async replace(
@@ -140,7 +145,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   revokeAll(accountId: AccountId, at: Instant): void {
     for (const key of this.keysOf(accountId)) {
-      if (!hasEnded(key, at)) this.put(decideRevocation(key, key, at));
+      if (!hasEnded(key, at)) this.put({ ...key, revokedAt: at });
     }
   }
 

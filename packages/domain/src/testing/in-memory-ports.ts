@@ -38,9 +38,9 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const accounts = new InMemoryAccountRepository();
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const events = new InMemoryEventFeed(clock);
-  const webhooks = new InMemoryWebhookRepository(accounts, events, clock);
-  const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const apiKeys = new InMemoryApiKeyRepository(accounts);
+  const webhooks = new InMemoryWebhookRepository(accounts, apiKeys, events, clock);
+  const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, options.categories);
   const orders = new InMemoryOrderRepository(animals, events);

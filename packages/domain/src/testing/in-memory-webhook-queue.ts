@@ -129,6 +129,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
 
   async recover(webhookId: WebhookId, since: Instant): Promise<void> {
     this.webhooks.set(webhookId, { recovery: { since, position: 0n as EventPosition, end: this.events.last } });
+    this.webhooks.wish(webhookId, since);
     this.webhooks.wake(webhookId);
   }
 
@@ -174,6 +175,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       else if (job.status === 'failed') this.queueAgain(job);
     }
     this.webhooks.set(id, { recovery: undefined });
+    this.webhooks.wish(id, undefined);
   }
 
   /** Ends a turn. The next one is due when a delivery is, or at once if the feed may have more. */

@@ -1,16 +1,21 @@
 import type { AccountId } from '../accounts/account.js';
+import type { AccountRequest, Authority } from '../accounts/authority.js';
 import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { Receiver } from '../webhooks/delivery.js';
 import {
   type NewWebhook,
-  type SecretRotationState,
+  type OwnWebhook,
   type SecretRotation,
+  type SecretRotationState,
   stillSigning,
   type Webhook,
+  type WebhookCommand,
   type WebhookHolder,
   type WebhookId,
   type WebhookSecrets,
+  type WebhookState,
 } from '../webhooks/webhook.js';
 import type {
   AccountWebhook,
@@ -21,6 +26,7 @@ import type {
   WebhookRepository,
 } from '../webhooks/webhook-repository.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 
 /** Events that are to be queued besides those behind the webhook's position. */
@@ -55,15 +61,14 @@ export class InMemoryWebhookRepository implements WebhookRepository {
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
+    private readonly keys: InMemoryApiKeyRepository,
     private readonly events: InMemoryEventFeed,
     private readonly clock: Clock,
   ) {}
 
-  async add(accountId: AccountId, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook> {
-    const { secret, ...webhook } = decide({
-      account: this.accounts.stored(accountId)?.account,
-      webhooks: this.of(accountId).length,
-    });
+  async add(request: AccountRequest, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook> {
+    const state = { ...this.authorityOf(request), webhooks: this.of(request.accountId).length };
+    const { secret, ...webhook } = decide(state);
     this.entries.set(webhook.id, {
       webhook,
       secrets: { current: secret, past: [] },
@@ -83,21 +88,18 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
-    return this.stored(accountId, id)?.webhook;
+    return this.stored({ accountId, id })?.webhook;
   }
 
   async list(accountId: AccountId): Promise<readonly Webhook[]> {
     return this.of(accountId).map(({ webhook }) => webhook);
   }
 
-  async change(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (webhook: Webhook | undefined) => Webhook,
-  ): Promise<Webhook> {
-    const entry = this.stored(accountId, id);
-    const webhook = decide(entry?.webhook);
+  async change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook> {
+    const entry = this.stored(command);
+    const webhook = decide(this.stateOf(command));
     if (entry === undefined) throw new Error('it was decided on nothing');
+    const { id } = webhook;
     const { url, status } = entry.webhook;
     const isAnew = webhook.url !== url || webhook.status !== status;
     this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedTurns: 0, failingSince: undefined }) });
@@ -107,27 +109,29 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     return webhook;
   }
 
-  async rotate(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (state: SecretRotationState | undefined) => SecretRotation,
-  ): Promise<Webhook> {
-    const entry = this.stored(accountId, id);
-    const { webhook, secret, until } = decide(
-      entry && { webhook: entry.webhook, past: entry.secrets.past.map(({ until: end }) => ({ until: end })) },
-    );
+  async rotate(command: WebhookCommand, decide: (state: SecretRotationState) => SecretRotation): Promise<Webhook> {
+    const entry = this.stored(command);
+    const ends = entry?.secrets.past.map(({ until: end }) => ({ until: end })) ?? [];
+    const { webhook, secret, until } = decide({ ...this.stateOf(command), past: ends });
     if (entry === undefined) throw new Error('it was decided on nothing');
     const { current, past } = entry.secrets;
     const signing = stillSigning(past, webhook.updatedAt);
     const secrets = { current: secret, past: [{ secret: current, until }, ...signing] };
-    this.entries.set(id, { ...entry, webhook, secrets });
+    this.entries.set(webhook.id, { ...entry, webhook, secrets });
     return webhook;
   }
 
-  async remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void> {
-    decide(this.stored(accountId, id)?.webhook);
-    this.entries.delete(id);
-    this.deleted.add(id);
+  async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
+    decide(this.stateOf(command));
+    this.entries.delete(command.id as WebhookId);
+    this.deleted.add(command.id as WebhookId);
+  }
+
+  async lock<Result>(
+    command: WebhookCommand,
+    work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    return work(this.stateOf(command), {} as Transaction);
   }
 
   async findOwner(id: WebhookId): Promise<AccountId | undefined> {
@@ -135,9 +139,9 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   async listAll({ accountId, ...part }: WebhookQuery): Promise<readonly AccountWebhook[]> {
-    return this.part(part, accountId).flatMap(({ webhook, failingSince, recovery }) => {
+    return this.part(part, accountId).flatMap(({ webhook, failingSince }) => {
       const account = this.accounts.stored(webhook.accountId)?.account;
-      return account === undefined ? [] : [{ account, webhook, failingSince, recoveringSince: recovery?.since }];
+      return account === undefined ? [] : [{ account, webhook, failingSince }];
     });
   }
 
@@ -181,11 +185,30 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     this.set(id, { recovery: { since: recovery?.since ?? AT_ONCE, position: from, end: this.events.last } });
   }
 
+  /** Since when the owner wants events again. */
+  wish(id: WebhookId, recoveringSince: Instant | undefined): void {
+    const entry = this.entries.get(id);
+    if (entry !== undefined) this.set(id, { webhook: { ...entry.webhook, recoveringSince } });
+  }
+
+  private stateOf(command: WebhookCommand): WebhookState {
+    return { ...this.authorityOf(command), webhook: this.stored(command)?.webhook };
+  }
+
+  private authorityOf({ accountId, actor }: AccountRequest): Authority {
+    const isKey = typeof actor === 'object' && 'keyId' in actor;
+    const key = isKey ? this.keys.stored(actor.keyId) : undefined;
+    return {
+      account: this.accounts.stored(accountId)?.account,
+      key: key?.accountId === accountId ? key : undefined,
+    };
+  }
+
   private follow(id: WebhookId): void {
     this.set(id, { position: this.events.last, followsSince: this.clock.now() });
   }
 
-  private stored(accountId: AccountId, id: WebhookId): WebhookEntry | undefined {
+  private stored({ accountId, id }: OwnWebhook): WebhookEntry | undefined {
     return this.of(accountId).find(({ webhook }) => webhook.id === id);
   }
 

@@ -35,6 +35,7 @@ export { attemptCounterSuite } from './suites/attempt-counter.js';
 export { categoryRepositorySuite } from './suites/category-repository.js';
 export { credentialRepositorySuite } from './suites/credential-repository.js';
 export { eventFeedSuite } from './suites/event-feed.js';
+export { byOperator } from './suites/fixtures.js';
 export * from './suites/framework.js';
 export { idempotencyRecordsSuite } from './suites/idempotency-records.js';
 export { messageQueueSuite } from './suites/message-queue.js';

@@ -1,8 +1,8 @@
-import { type AccountId, emailAddress } from '../accounts/account.js';
+import { emailAddress } from '../accounts/account.js';
 import type { KeyPorts } from '../accounts/ports.js';
 import { DomainError } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
-import { decideWebhookChange, requireWebhook, type Webhook, type WebhookId } from './webhook.js';
+import { decideRemoval, decideWebhookChange, type Webhook, type WebhookCommand, type WebhookId } from './webhook.js';
 import type { AccountWebhook, SecretCounts, WebhookPart } from './webhook-repository.js';
 
 // An operator's use cases find a webhook by its id alone.
@@ -32,20 +32,18 @@ export class DisableWebhook {
     const { webhooks, clock } = this.ports;
     const own = await findOwn(this.ports, id);
     const change = { status: isDisabled ? 'disabled' : 'enabled' } as const;
-    return webhooks.change(own.accountId, own.id, (webhook) =>
-      decideWebhookChange(webhook, { ...own, change }, clock.now()),
-    );
+    return webhooks.change(own, (state) => decideWebhookChange(state, { ...own, change }, clock.now()));
   }
 }
 
 export class RemoveWebhook {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
   /** @throws DomainError `not_found` */
   async execute({ id }: { readonly id: string }): Promise<void> {
     const own = await findOwn(this.ports, id);
-    await this.ports.webhooks.remove(own.accountId, own.id, (webhook) => {
-      requireWebhook(webhook, own);
+    await this.ports.webhooks.remove(own, (state) => {
+      decideRemoval(state, own, this.ports.clock.now());
     });
   }
 }
@@ -59,12 +57,8 @@ export class CountWebhookSecrets {
   }
 }
 
-async function findOwn(
-  { webhooks }: Pick<WebhookPorts, 'webhooks'>,
-  text: string,
-): Promise<{ readonly accountId: AccountId; readonly id: WebhookId }> {
-  const id = text as WebhookId;
-  const accountId = await webhooks.findOwner(id);
+async function findOwn({ webhooks }: Pick<WebhookPorts, 'webhooks'>, id: string): Promise<WebhookCommand> {
+  const accountId = await webhooks.findOwner(id as WebhookId);
   if (accountId === undefined) throw new DomainError('not_found', `no webhook has the id ${id}`);
-  return { accountId, id };
+  return { accountId, id, actor: 'operator' };
 }

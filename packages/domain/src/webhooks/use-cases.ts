@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { Instant } from '../kernel/clock.js';
+import type { AccountRequest } from '../accounts/authority.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
@@ -7,12 +7,17 @@ import type { DeliveryId, WebhookDelivery } from './delivery.js';
 import type { WebhookPorts } from './ports.js';
 import {
   decideCreation,
+  decidePing,
+  decideRecovery,
+  decideRemoval,
+  decideRetry,
   decideSecretRotation,
   decideWebhookChange,
   newWebhookId,
   newWebhookSecret,
   type OwnWebhook,
-  requireEnabled,
+  type RecoveryCommand,
+  requireRoom,
   requireWebhook,
   tooManyPings,
   type Webhook,
@@ -22,6 +27,7 @@ import {
   webhookFields,
   type WebhookId,
   type WebhookInput,
+  type WebhookState,
 } from './webhook.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
@@ -35,23 +41,33 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
-export interface CreateWebhookInput extends WebhookInput {
-  readonly accountId: AccountId;
-}
+export interface CreateWebhookInput extends WebhookInput, AccountRequest {}
 
 export class CreateWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock' | 'cryptography'>) {}
 
-  /** @throws DomainError `invalid_parameter` or `too_many_webhooks` */
-  async execute({ accountId, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
+  /** @throws as `decideCreation`; DomainError `invalid_parameter` */
+  async execute({ accountId, actor, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const { webhooks, webhookSender, clock, cryptography } = this.ports;
     const fields = webhookFields(input);
+    // Before the check, which asks other servers. Afterwards everything is judged again.
+    requireRoom((await webhooks.list(accountId)).length);
     await webhookSender.check(fields.url);
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
-    const webhook = { ...fields, id, accountId, secret, createdAt: now, updatedAt: now };
-    return { webhook: await webhooks.add(accountId, (state) => decideCreation(state, webhook)), secret };
+    const webhook = {
+      ...fields,
+      id,
+      accountId,
+      secret,
+      recoveringSince: undefined,
+      createdAt: now,
+      updatedAt: now,
+    };
+    const command = { actor, webhook };
+    const request = { accountId, actor };
+    return { webhook: await webhooks.add(request, (state) => decideCreation(state, command, clock.now())), secret };
   }
 }
 
@@ -69,7 +85,7 @@ export class GetWebhook {
 
   /** @throws DomainError `not_found`, also for another account's webhook. */
   async execute(own: OwnWebhook): Promise<Webhook> {
-    return requireWebhook(await this.ports.webhooks.findById(own.accountId, own.id as WebhookId), own);
+    return requireWebhook(await this.ports.webhooks.findById(own.accountId, own.id as WebhookId));
   }
 }
 
@@ -80,25 +96,30 @@ export interface ChangeWebhookInput extends WebhookCommand {
 export class ChangeWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock'>) {}
 
-  /** @throws DomainError `invalid_parameter`, `not_found` or `precondition_failed` */
+  /** @throws as `decideWebhookChange`; DomainError `invalid_parameter` */
   async execute({ change, ...command }: ChangeWebhookInput): Promise<Webhook> {
     const { webhooks, webhookSender, clock } = this.ports;
     const edit = { ...command, change: webhookChange(change) };
-    const id = command.id as WebhookId;
-    // Before the check, which asks other servers.
-    const { url } = requireWebhook(await webhooks.findById(command.accountId, id), command);
-    if (edit.change.url !== undefined && edit.change.url !== url) await webhookSender.check(edit.change.url);
-    return webhooks.change(command.accountId, id, (webhook) => decideWebhookChange(webhook, edit, clock.now()));
+    const { url } = edit.change;
+    if (url !== undefined) {
+      // Before the check, which asks other servers. Afterwards everything is judged again.
+      const isNew = await webhooks.lock(command, (state) => {
+        decideWebhookChange(state, edit, clock.now());
+        return Promise.resolve(state.webhook?.url !== url);
+      });
+      if (isNew) await webhookSender.check(url);
+    }
+    return webhooks.change(command, (state) => decideWebhookChange(state, edit, clock.now()));
   }
 }
 
 export class DeleteWebhook {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
-  /** @throws DomainError `not_found` or `precondition_failed` */
+  /** @throws as `decideRemoval` */
   async execute(command: WebhookCommand): Promise<void> {
-    await this.ports.webhooks.remove(command.accountId, command.id as WebhookId, (webhook) => {
-      requireWebhook(webhook, command);
+    await this.ports.webhooks.remove(command, (state) => {
+      decideRemoval(state, command, this.ports.clock.now());
     });
   }
 }
@@ -107,29 +128,33 @@ export class DeleteWebhook {
 export class RotateWebhookSecret {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock' | 'cryptography'>) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `too_many_secrets` */
+  /** @throws as `decideSecretRotation` */
   async execute(command: WebhookCommand): Promise<WebhookWithSecret> {
     const { webhooks, clock, cryptography } = this.ports;
     const secret = newWebhookSecret(cryptography);
-    const webhook = await webhooks.rotate(command.accountId, command.id as WebhookId, (state) =>
+    const webhook = await webhooks.rotate(command, (state) =>
       decideSecretRotation(state, { ...command, secret }, clock.now()),
     );
     return { webhook, secret };
   }
 }
 
-type DeliveryPorts = Pick<WebhookPorts, 'webhooks' | 'webhookDeliveries'>;
+type DeliveryPorts = Pick<WebhookPorts, 'webhooks' | 'webhookDeliveries' | 'clock'>;
 
 /** Queues a delivery without an event, so that an owner can try the receiver. */
 export class PingWebhook {
-  constructor(private readonly ports: DeliveryPorts & Pick<WebhookPorts, 'clock'>) {}
+  constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed`, `webhook_disabled` or `too_many_pings` */
+  /** @throws as `decidePing`; DomainError `too_many_pings` */
   async execute(command: WebhookCommand, transaction?: Transaction): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command, transaction);
-    const ping = await this.ports.webhookDeliveries.ping(id, this.ports.clock.now(), transaction);
-    if (ping === undefined) throw tooManyPings();
-    return ping;
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    const ping = async (state: WebhookState, locked: Transaction) => {
+      const now = clock.now();
+      const queued = await webhookDeliveries.ping(decidePing(state, command, now).id, now, locked);
+      if (queued === undefined) throw tooManyPings();
+      return queued;
+    };
+    return webhooks.lock(command, ping, transaction);
   }
 }
 
@@ -137,7 +162,7 @@ export interface ListDeliveriesInput extends OwnWebhook, PageRequest<DeliveryId>
 
 /** A page of a webhook's deliveries, newest first. */
 export class ListDeliveries {
-  constructor(private readonly ports: DeliveryPorts) {}
+  constructor(private readonly ports: Omit<DeliveryPorts, 'clock'>) {}
 
   /** @throws DomainError `invalid_parameter` or `not_found` */
   async execute({ accountId, id, ...page }: ListDeliveriesInput): Promise<Page<WebhookDelivery, DeliveryId>> {
@@ -158,34 +183,33 @@ export interface RetryDeliveryInput extends WebhookCommand {
 export class RetryDelivery {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
+  /** @throws as `decideRetry` */
   async execute({ deliveryId, ...command }: RetryDeliveryInput, transaction?: Transaction): Promise<WebhookDelivery> {
-    const { id } = await findEnabled(this.ports, command, transaction);
-    const delivery = await this.ports.webhookDeliveries.retry(id, deliveryId as DeliveryId, transaction);
-    if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
-    return delivery;
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    const retry = async (state: WebhookState, locked: Transaction) => {
+      const { id } = decideRetry(state, command, clock.now());
+      const delivery = await webhookDeliveries.retry(id, deliveryId as DeliveryId, locked);
+      if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
+      return delivery;
+    };
+    return webhooks.lock(command, retry, transaction);
   }
 }
 
-export interface RecoverDeliveriesInput extends WebhookCommand {
-  readonly since: Instant;
-}
-
-/** Sends again what has failed, or was never sent, of the events that happened at that instant or later and are kept. */
+/**
+ * Sends again what has failed, or was never sent, of the events that happened at that instant or later and are kept. This
+ * stores the wish; `DeliverWebhooks` carries it out.
+ */
 export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed` or `webhook_disabled` */
-  async execute({ since, ...command }: RecoverDeliveriesInput): Promise<void> {
-    const { id } = await findEnabled(this.ports, command);
-    await this.ports.webhookDeliveries.recover(id, since);
+  /** @throws as `decideRecovery` */
+  async execute(command: RecoveryCommand): Promise<Webhook> {
+    const { webhooks, webhookDeliveries, clock } = this.ports;
+    return webhooks.lock(command, async (state, locked) => {
+      const recovering = decideRecovery(state, command, clock.now());
+      await webhookDeliveries.recover(recovering.id, recovering.recoveringSince, locked);
+      return recovering;
+    });
   }
-}
-
-async function findEnabled(
-  { webhooks }: DeliveryPorts,
-  command: WebhookCommand,
-  transaction?: Transaction,
-): Promise<Webhook> {
-  return requireEnabled(await webhooks.findById(command.accountId, command.id as WebhookId, transaction), command);
 }

@@ -1,7 +1,17 @@
 import type { Account, AccountId } from '../accounts/account.js';
+import type { AccountRequest } from '../accounts/authority.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { NewWebhook, SecretRotationState, SecretRotation, Webhook, WebhookHolder, WebhookId } from './webhook.js';
+import type {
+  NewWebhook,
+  SecretRotation,
+  SecretRotationState,
+  Webhook,
+  WebhookCommand,
+  WebhookHolder,
+  WebhookId,
+  WebhookState,
+} from './webhook.js';
 
 /** Webhooks are in the order of their ids. */
 export interface WebhookPart {
@@ -20,8 +30,6 @@ export interface AccountWebhook {
   readonly webhook: Webhook;
   /** The first failed attempt since the last successful one. */
   readonly failingSince: Instant | undefined;
-  /** Since when its owner wants events again, until all of them are queued. */
-  readonly recoveringSince: Instant | undefined;
 }
 
 export interface ReencryptedPart {
@@ -44,29 +52,34 @@ export interface SecretCounts {
  * Port: the webhooks of open accounts, which are deleted when an account is closed, or its keys are revoked because a
  * stranger may have made them. Each method is atomic. If `decide` throws, nothing changes. The secrets are encrypted where
  * they are stored: the first key of the process encrypts, all its keys decrypt.
+ *
+ * What `decide` gets is locked until its outcome is stored, in this order: the account, the actor's key, the webhook. So
+ * no other webhook of the account is added meanwhile, and nobody takes the actor's authority away.
  */
 export interface WebhookRepository {
-  /** Stores the webhook that `decide` returns. The account is locked, so no other webhook of it is added meanwhile. */
-  add(accountId: AccountId, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook>;
-  findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined>;
+  /** Stores the webhook that `decide` returns. */
+  add(request: AccountRequest, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook>;
+  findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined>;
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**
-   * Stores what `decide` returns. The webhook is locked. If its address or status changes, its next turn is due at once, and
-   * earlier failures no longer count.
+   * Stores what `decide` returns. If its address or status changes, its next turn is due once the open one has ended, and
+   * earlier failures no longer count. One that is enabled gets no event from while it was disabled.
    */
-  change(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => Webhook): Promise<Webhook>;
+  change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook>;
   /**
-   * Gives the webhook the secret that `decide` returns. The webhook is locked. The secret that is replaced isn't read, so it
-   * may be one that can't be decrypted.
+   * Gives the webhook the secret that `decide` returns. The secret that is replaced isn't read, so it may be one that can't
+   * be decrypted.
    */
-  rotate(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (state: SecretRotationState | undefined) => SecretRotation,
-  ): Promise<Webhook>;
-  /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it. The webhook is locked. */
-  remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void>;
+  rotate(command: WebhookCommand, decide: (state: SecretRotationState) => SecretRotation): Promise<Webhook>;
+  /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it. */
+  remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void>;
+  /** Runs `work` in a transaction in which the same is locked. If it throws, nothing of what it did in that is stored. */
+  lock<Result>(
+    command: WebhookCommand,
+    work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
+    transaction?: Transaction,
+  ): Promise<Result>;
   /** The account whose webhook it is. */
   findOwner(id: WebhookId): Promise<AccountId | undefined>;
   /** Webhooks of all accounts, or of one. */

@@ -1,4 +1,5 @@
-import type { Account, AccountId } from '../accounts/account.js';
+import type { AccountId } from '../accounts/account.js';
+import { type AccountRequest, type Authority, requireAuthority } from '../accounts/authority.js';
 import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
@@ -25,6 +26,8 @@ export interface Webhook {
   readonly types: readonly EventType[] | undefined;
   readonly description: string | undefined;
   readonly status: WebhookStatus;
+  /** Events since then are sent again, at its owner's wish. Undefined once they are, and without a wish. */
+  readonly recoveringSince: Instant | undefined;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -49,13 +52,6 @@ export interface WebhookSecrets {
 
 type End = Pick<PastSecret, 'until'>;
 
-/** What a rotation knows: no secret. */
-export interface SecretRotationState {
-  readonly webhook: Webhook;
-  /** The end of each secret that was replaced before. */
-  readonly past: readonly End[];
-}
-
 export interface SecretRotation {
   readonly webhook: Webhook;
   readonly secret: string;
@@ -63,8 +59,12 @@ export interface SecretRotation {
   readonly until: Instant;
 }
 
-/** The scopes without which an account's webhooks are sent nothing. */
-export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', 'webhooks:write'];
+/** The scopes that every operation on a webhook needs. */
+const MANAGING_SCOPES: readonly Scope[] = ['webhooks:write'];
+
+/** An account without one of these scopes is sent nothing, and can't ask for anything to be sent. */
+export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', ...MANAGING_SCOPES];
+
 export const MOST_WEBHOOKS = 10;
 /** Pings of a webhook that may wait. */
 export const MOST_PINGS = 20;
@@ -98,7 +98,7 @@ export interface OwnWebhook {
   readonly id: string;
 }
 
-export interface WebhookCommand extends OwnWebhook {
+export interface WebhookCommand extends OwnWebhook, AccountRequest {
   readonly condition?: Condition<Webhook> | undefined;
 }
 
@@ -132,27 +132,50 @@ export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields>
   };
 }
 
-export interface WebhookHolder {
-  /** Undefined if there is no such account, or it is closed. */
-  readonly account: Account | undefined;
+/** An account that is to get a webhook, and who asks for it. */
+export interface WebhookHolder extends Authority {
   /** The number of its webhooks. */
   readonly webhooks: number;
 }
 
-/** @throws DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
-export function decideCreation({ account, webhooks }: WebhookHolder, webhook: NewWebhook): NewWebhook {
-  if (account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
-  if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
+/** A webhook, and who asks for a change of it. */
+export interface WebhookState extends Authority {
+  /** Undefined if the account has no such webhook. */
+  readonly webhook: Webhook | undefined;
+}
+
+/** What a rotation knows besides: no secret. */
+export interface SecretRotationState extends WebhookState {
+  /** The end of each secret that was replaced before. */
+  readonly past: readonly End[];
+}
+
+export interface WebhookCreation extends Pick<AccountRequest, 'actor'> {
+  readonly webhook: NewWebhook;
+}
+
+/** @throws as `requireAuthority`; DomainError `not_found` if the account isn't there, or `too_many_webhooks`. */
+export function decideCreation(state: WebhookHolder, command: WebhookCreation, now: Instant): NewWebhook {
+  const { actor, webhook } = command;
+  requireAuthority(actor, state, DELIVERY_SCOPES, now);
+  if (state.account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
+  requireRoom(state.webhooks);
   return webhook;
+}
+
+/** @throws DomainError `too_many_webhooks` */
+export function requireRoom(webhooks: number): void {
+  if (webhooks >= MOST_WEBHOOKS) throw tooManyWebhooks();
 }
 
 /**
  * The webhook after its owner's change. The same one if nothing changes.
  *
- * @throws DomainError `not_found` or `precondition_failed`
+ * @throws as `requireOwn`
  */
-export function decideWebhookChange(stored: Webhook | undefined, edit: WebhookEdit, now: Instant): Webhook {
-  const webhook = requireWebhook(stored, edit);
+export function decideWebhookChange(state: WebhookState, edit: WebhookEdit, now: Instant): Webhook {
+  const scopes = isOnlyDisabling(edit.change) ? MANAGING_SCOPES : DELIVERY_SCOPES;
+  const webhook = requireOwn(state, edit, scopes, now);
   const changed = { ...webhook, ...edit.change };
   const isSame = (['url', 'types', 'description', 'status'] as const).every(
     (field) => JSON.stringify(changed[field]) === JSON.stringify(webhook[field]),
@@ -163,30 +186,81 @@ export function decideWebhookChange(stored: Webhook | undefined, edit: WebhookEd
 /**
  * The webhook with another secret. The replaced one also signs for a day.
  *
- * @throws DomainError `not_found`, `precondition_failed`, or `too_many_secrets` if too many would sign.
+ * @throws as `requireOwn`; DomainError `too_many_secrets` if too many would sign.
  */
 export function decideSecretRotation(
-  state: SecretRotationState | undefined,
+  state: SecretRotationState,
   { secret, ...command }: WebhookCommand & { readonly secret: string },
   now: Instant,
 ): SecretRotation {
-  const webhook = requireWebhook(state?.webhook, command);
-  const ends = stillSigning(state?.past ?? [], now).map(({ until }) => until);
+  const webhook = requireOwn(state, command, MANAGING_SCOPES, now);
+  const ends = stillSigning(state.past, now).map(({ until }) => until);
   // Besides these the new one signs, and the one that it replaces.
   if (ends.length + 2 > MOST_SECRETS) throw tooManySecrets(instant(Math.min(...ends)));
   return { webhook: { ...webhook, updatedAt: now }, secret, until: later(now, SECRET_OVERLAP) };
 }
 
-/** @throws DomainError `not_found` or `precondition_failed` */
-export function requireWebhook(webhook: Webhook | undefined, { condition }: WebhookCommand): Webhook {
+/** @throws as `requireOwn` */
+export function decideRemoval(state: WebhookState, command: WebhookCommand, now: Instant): void {
+  requireOwn(state, command, MANAGING_SCOPES, now);
+}
+
+/** The webhook that is to be pinged. @throws as `requireEnabled` */
+export function decidePing(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
+  return requireEnabled(state, command, MANAGING_SCOPES, now);
+}
+
+/** The webhook of which a delivery is to be sent again. @throws as `requireEnabled` */
+export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
+  return requireEnabled(state, command, DELIVERY_SCOPES, now);
+}
+
+export interface RecoveryCommand extends WebhookCommand {
+  readonly since: Instant;
+}
+
+/**
+ * The webhook with the wish to send again what has failed, or was never sent, since that instant. Of two wishes the earlier
+ * one includes the other.
+ *
+ * @throws as `requireEnabled`
+ */
+export function decideRecovery(
+  state: WebhookState,
+  { since, ...command }: RecoveryCommand,
+  now: Instant,
+): Webhook & { readonly recoveringSince: Instant } {
+  const webhook = requireEnabled(state, command, DELIVERY_SCOPES, now);
+  const { recoveringSince = since } = webhook;
+  return { ...webhook, recoveringSince: instant(Math.min(recoveringSince, since)) };
+}
+
+function isOnlyDisabling(change: Partial<WebhookFields>): boolean {
+  return change.status === 'disabled' && Object.keys(change).length === 1;
+}
+
+/** @throws DomainError `not_found` */
+export function requireWebhook(webhook: Webhook | undefined): Webhook {
   if (webhook === undefined) throw new DomainError('not_found', 'no webhook of this account has that id');
+  return webhook;
+}
+
+/** @throws as `requireAuthority`; DomainError `not_found` or `precondition_failed` */
+function requireOwn(
+  state: WebhookState,
+  { actor, condition }: WebhookCommand,
+  scopes: readonly Scope[],
+  now: Instant,
+): Webhook {
+  requireAuthority(actor, state, scopes, now);
+  const webhook = requireWebhook(state.webhook);
   condition?.(webhook);
   return webhook;
 }
 
-/** @throws DomainError `not_found`, `precondition_failed`, or `webhook_disabled`, because nothing would be sent. */
-export function requireEnabled(stored: Webhook | undefined, command: WebhookCommand): Webhook {
-  const webhook = requireWebhook(stored, command);
+/** @throws as `requireOwn`; DomainError `webhook_disabled`, because nothing would be sent. */
+function requireEnabled(state: WebhookState, command: WebhookCommand, scopes: readonly Scope[], now: Instant): Webhook {
+  const webhook = requireOwn(state, command, scopes, now);
   if (webhook.status === 'enabled') return webhook;
   throw webhookDisabled();
 }

@@ -1,18 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { decideFailure, pauseAfter } from '../deliveries/deliver-batch.js';
-import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
-import { inMemoryPorts, unchanged } from '../testing/index.js';
+import { byOperator, inMemoryPorts, unchanged } from '../testing/index.js';
 import { decisions } from '../testing/decisions.js';
 import { decideTurnEnd, PAUSES, type Receiver, type TurnEnd } from './delivery.js';
 import type { WebhookAttempt } from './use-cases.js';
 import {
   decideCreation,
+  decidePing,
+  decideRecovery,
+  decideRemoval,
+  decideRetry,
   decideSecretRotation,
   decideWebhookChange,
+  MOST_WEBHOOKS,
   type NewWebhook,
   type SecretRotationState,
   signingSecrets,
@@ -28,8 +33,8 @@ async function openStore({ mailsAccounts = true } = {}) {
   const ports = inMemoryPorts();
   const application = createApplication(ports, { mailsAccounts });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com', plan: plan('free') });
-  const { webhook, secret } = await application.createWebhook.execute({ accountId, url: URL });
-  const own = { accountId, id: webhook.id };
+  const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url: URL }));
+  const own = byOperator({ accountId, id: webhook.id });
   const ping = async (times = 1) => {
     for (let count = 0; count < times; count += 1) await application.pingWebhook.execute(own);
   };
@@ -49,7 +54,11 @@ describe('a webhook', () => {
     const { webhook, secret, getWebhook, listWebhooks, own, createWebhook, clock } = await openStore();
     const at = { createdAt: clock.now(), updatedAt: clock.now() };
     const fields = { url: URL, types: undefined, description: undefined, status: 'enabled', ...at };
-    expect(webhook).toEqual({ ...own, ...fields, id: expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/) });
+    expect(webhook).toEqual({
+      accountId: own.accountId,
+      ...fields,
+      id: expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/),
+    });
     expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), 'base64').toString('base64')).toBe(secret.slice(6));
     expect(await getWebhook.execute(own)).toEqual(webhook);
@@ -152,8 +161,8 @@ describe('a webhook', () => {
     for (let accounts = 0; accounts < 11; accounts += 1) {
       const { id: accountId } = await openAccount.execute({ email: `dev-${accounts}@example.com`, plan: plan('free') });
       for (let webhooks = 0; webhooks < 10; webhooks += 1) {
-        const { webhook } = await createWebhook.execute({ accountId, url: URL });
-        await rotateWebhookSecret.execute(webhook);
+        const { webhook } = await createWebhook.execute(byOperator({ accountId, url: URL }));
+        await rotateWebhookSecret.execute(byOperator(webhook));
       }
     }
     clock.advance(DAY);
@@ -162,6 +171,38 @@ describe('a webhook', () => {
     expect(past()).toBeGreaterThan(0);
     expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [] });
     expect(past()).toBe(0);
+  });
+
+  it('is neither created nor changed if its actor has lost the right to while the URL was looked up', async () => {
+    const { createWebhook, changeWebhook, listWebhooks, issueKey, revokeKey, receiver, own, webhook } =
+      await openStore();
+    const { accountId } = own;
+    const { key } = await issueKey.execute({ accountId });
+    const actor = { keyId: key.id };
+    receiver.check = async () => {
+      await revokeKey.execute({ id: key.id });
+    };
+    const url = 'https://other.example.com';
+    const refused = { code: 'revoked_api_key' };
+    await expect(createWebhook.execute({ accountId, actor, url })).rejects.toMatchObject(refused);
+    const { key: another } = await issueKey.execute({ accountId });
+    receiver.check = async () => {
+      await revokeKey.execute({ id: another.id });
+    };
+    const change = { ...own, actor: { keyId: another.id }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject(refused);
+    expect(await listWebhooks.execute(own)).toEqual([webhook]);
+  });
+
+  it('has its URL looked up for nobody who can’t create it or change it anyway', async () => {
+    const { createWebhook, changeWebhook, receiver, own, webhook } = await openStore();
+    const url = 'https://other.example.com';
+    for (let count = 1; count < MOST_WEBHOOKS; count += 1) await createWebhook.execute({ ...own, url });
+    receiver.check = () => Promise.reject(new Error('it was looked up'));
+    await expect(createWebhook.execute({ ...own, url })).rejects.toMatchObject({ code: 'too_many_webhooks' });
+    const change = { ...own, actor: { credentialVersion: 9 }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject({ code: 'signed_out' });
+    expect(await changeWebhook.execute({ ...own, change: { url: URL } })).toEqual(webhook);
   });
 
   it('that is disabled is asked to be enabled first, before anything is queued for it', async () => {
@@ -275,51 +316,124 @@ describe('delivering to webhooks', () => {
 });
 
 describe('the decisions on webhooks', () => {
-  const account = { id: 1n as AccountId, email: 'dev@example.com' } as never;
+  const account: Account = {
+    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: plan('free'), scopes: undefined },
+    ...{ createdAt: NOW, credentialVersion: 3, provenAt: undefined },
+  };
   const times = { createdAt: NOW, updatedAt: NOW };
   const webhook: Webhook = {
     ...{ id: 'whk_1' as WebhookId, accountId: 1n as AccountId, url: URL, types: undefined, description: undefined },
-    ...{ status: 'enabled', ...times },
+    ...{ status: 'enabled', recoveringSince: undefined, ...times },
   };
-  const command = { accountId: webhook.accountId, id: webhook.id };
+  const actor = { credentialVersion: 3 };
+  const command = { accountId: webhook.accountId, id: webhook.id, actor };
   const at = later(NOW, HOUR);
+  const decidedAt = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
+    decisions({ it, expect }, (state: State, asked: Command) => decide(state, asked, at));
+  const of = (stored: Webhook | undefined) => ({ account, key: undefined, webhook: stored });
+  const disabled: Webhook = { ...webhook, status: 'disabled' };
 
-  const creation = decisions({ it, expect }, decideCreation);
+  const creation = decidedAt(decideCreation);
+  const holder = { account, key: undefined, webhooks: 9 };
   const added: NewWebhook = { ...webhook, secret: 'whsec_1' };
-  creation('9 webhooks', { account, webhooks: 9 }).when('one is added', added).then('it is stored', added);
-  creation('10 webhooks', { account, webhooks: 10 }).when('one is added', added).thenRefused('too_many_webhooks', '10');
-  creation('no account', { account: undefined, webhooks: 0 }).when('one is added', added).thenRefused('not_found');
+  creation('9 webhooks', holder).when('one is added', { actor, webhook: added }).then('it is stored', added);
+  creation('10 webhooks', { ...holder, webhooks: 10 })
+    .when('one is added', { actor, webhook: added })
+    .thenRefused('too_many_webhooks', '10');
+  creation('no account', { ...holder, account: undefined })
+    .when('the operator adds one', { actor: 'operator', webhook: added })
+    .thenRefused('not_found');
+  creation('the version 3', holder)
+    .when('2 is wanted', { actor: { credentialVersion: 2 }, webhook: added })
+    .thenRefused('signed_out');
 
-  const change = decisions(
-    { it, expect },
-    (state: Webhook | undefined, edit: Parameters<typeof decideWebhookChange>[1]) =>
-      decideWebhookChange(state, edit, at),
-  );
-  change('a webhook', webhook)
-    .when('it is disabled', { ...command, change: { status: 'disabled' } })
-    .then('it is changed now', { ...webhook, status: 'disabled', updatedAt: at });
-  change('a webhook', webhook)
+  const change = decidedAt(decideWebhookChange);
+  const disabling = { ...command, change: { status: 'disabled' } } as const;
+  change('a webhook', of(webhook))
+    .when('it is disabled', disabling)
+    .then('it is changed now', { ...disabled, updatedAt: at });
+  change('a webhook', of(webhook))
     .when('nothing changes', { ...command, change: { url: URL } })
     .then('it stays', webhook);
 
-  const rotation = decisions({ it, expect }, (state: SecretRotationState | undefined, secret: string) =>
-    decideSecretRotation(state, { ...command, secret }, at),
-  );
+  const rotation = decidedAt(decideSecretRotation);
+  const rotate = { ...command, secret: 'whsec_new' };
   const ends = (...minutes: number[]) => minutes.map((minute) => ({ until: later(at, minute * MINUTE) }));
+  const withPast = (past: SecretRotationState['past']) => ({ ...of(webhook), past });
   const rotated = { webhook: { ...webhook, updatedAt: at }, secret: 'whsec_new', until: later(at, DAY) };
-  rotation('a webhook', { webhook, past: [] })
-    .when('its secret is rotated', 'whsec_new')
+  rotation('a webhook', withPast([]))
+    .when('its secret is rotated', rotate)
     .then('the replaced one signs for a day', rotated);
-  rotation('3 replaced secrets that sign, and one that has ended', { webhook, past: ends(3, 2, 1, 0) })
-    .when('the secret is rotated', 'whsec_new')
+  rotation('3 replaced secrets that sign, and one that has ended', withPast(ends(3, 2, 1, 0)))
+    .when('the secret is rotated', rotate)
     .then('5 sign', rotated);
-  rotation('4 replaced secrets that sign', { webhook, past: ends(4, 3, 2, 1) })
-    .when('the secret is rotated', 'whsec_new')
+  rotation('4 replaced secrets that sign', withPast(ends(4, 3, 2, 1)))
+    .when('the secret is rotated', rotate)
     .thenRefused(
       'too_many_secrets',
       '5 secrets of the webhook sign, which is the most; it can get another one from 2026-01-01T01:01:00.000Z on',
     );
-  rotation('no webhook', undefined).when('its secret is rotated', 'whsec_new').thenRefused('not_found');
+
+  const removal = decidedAt(decideRemoval);
+  const ping = decidedAt(decidePing);
+  const retry = decidedAt(decideRetry);
+  removal('a disabled webhook', of(disabled)).when('it is deleted', command).then('it may be', undefined);
+  ping('a webhook', of(webhook)).when('it is pinged', command).then('it may be', webhook);
+  retry('a webhook', of(webhook)).when('a delivery is retried', command).then('it may be', webhook);
+  ping('a disabled webhook', of(disabled)).when('it is pinged', command).thenRefused('webhook_disabled');
+  retry('a disabled webhook', of(disabled)).when('a delivery is retried', command).thenRefused('webhook_disabled');
+
+  const recovery = decidedAt(decideRecovery);
+  const recover = { ...command, since: NOW };
+  const recovering = { ...webhook, recoveringSince: NOW };
+  recovery('a webhook', of(webhook)).when('it is to recover', recover).then('it does', recovering);
+  recovery('one that recovers', of({ ...webhook, recoveringSince: later(NOW, 1) }))
+    .when('an earlier time is wanted', recover)
+    .then('it begins there', recovering);
+  recovery('one that recovers', of(recovering))
+    .when('a later time is wanted', { ...recover, since: later(NOW, 1) })
+    .then('it goes on', recovering);
+  recovery('a disabled webhook', of(disabled)).when('it is to recover', recover).thenRefused('webhook_disabled');
+
+  const reset = { ...of(webhook), account: { ...account, credentialVersion: 4 } };
+  const lacking = { ...of(webhook), account: { ...account, scopes: ['events:read'] } } as const;
+  for (const [state, code] of [
+    [of(undefined), 'not_found'],
+    [reset, 'signed_out'],
+    [lacking, 'insufficient_scope'],
+  ] as const) {
+    change(code, state).when('it is disabled', disabling).thenRefused(code);
+    rotation(code, { ...state, past: [] })
+      .when('its secret is rotated', rotate)
+      .thenRefused(code);
+    removal(code, state).when('it is deleted', command).thenRefused(code);
+    ping(code, state).when('it is pinged', command).thenRefused(code);
+    retry(code, state).when('a delivery is retried', command).thenRefused(code);
+    recovery(code, state).when('it is to recover', recover).thenRefused(code);
+  }
+
+  const lacks = 'lacks the scope events:read';
+  const writer: Account = { ...account, scopes: ['webhooks:write'] };
+  const managed = { ...of(webhook), account: writer };
+  creation('only webhooks:write', { ...holder, account: writer })
+    .when('one is added', { actor, webhook: added })
+    .thenRefused('insufficient_scope', lacks);
+  for (const fields of [
+    { url: URL },
+    { types: undefined },
+    { status: 'enabled' },
+    { status: 'disabled', url: URL },
+  ] as const)
+    change('only webhooks:write', managed)
+      .when(`it gets ${JSON.stringify(fields)}`, { ...command, change: fields })
+      .thenRefused('insufficient_scope', lacks);
+  change('only webhooks:write', managed)
+    .when('it is disabled', disabling)
+    .then('it is', { ...disabled, updatedAt: at });
+  recovery('only webhooks:write', managed).when('it is to recover', recover).thenRefused('insufficient_scope', lacks);
+  retry('only webhooks:write', managed).when('a delivery is retried', command).thenRefused('insufficient_scope', lacks);
+  ping('only webhooks:write', managed).when('it is pinged', command).then('it may be', webhook);
+  removal('only webhooks:write', managed).when('it is deleted', command).then('it may be', undefined);
 
   it('replaced secrets sign until each ends, the current one is first', () => {
     const past = [
@@ -359,7 +473,7 @@ describe('the decisions on webhooks', () => {
   });
   const failed = (failedTurns: number, since: number, pause: number, end: Partial<TurnEnd> = {}) =>
     ended({ failedTurns, failingSince: later(at, -since), pause, ...end });
-  const disabled = { status: 'disabled', updatedAt: at } as const;
+  const nowDisabled = { status: 'disabled', updatedAt: at } as const;
   const answers = (...statuses: number[]) => statuses.map((status) => ({ status }));
   const asking = (status: number, retryAfter: number) => [{ status, retryAfter }];
 
@@ -377,7 +491,7 @@ describe('the decisions on webhooks', () => {
     .then('it is left for a minute', failed(10, 5 * DAY - 1, MINUTE));
   turn('a receiver that has failed for 5 days', receiver(failingFor(9, 5 * DAY)))
     .when('it fails', answers(500))
-    .then('it is disabled, and its owner told', failed(10, 5 * DAY, MINUTE, { ...disabled, isFailing: true }));
+    .then('it is disabled, and its owner told', failed(10, 5 * DAY, MINUTE, { ...nowDisabled, isFailing: true }));
   turn('a receiver that has failed for 5 days', receiver(failingFor(9, 5 * DAY)))
     .when('one of its attempts succeeds', answers(500, 204))
     .then('it is asked again at once', ended());
@@ -389,7 +503,7 @@ describe('the decisions on webhooks', () => {
     .then('its failing begins anew', failed(2, 0, 10 * SECOND));
   turn('a receiver that works', receiver())
     .when('it says that it is gone', answers(200, 410))
-    .then('it is disabled', ended(disabled));
+    .then('it is disabled', ended(nowDisabled));
   turn('a receiver that works', receiver())
     .when('it asks to wait', asking(429, HOUR))
     .then('it is left for as long', failed(1, 0, HOUR));

@@ -1,4 +1,4 @@
-import type { AccountId, NewAccount } from '@adoption-store/domain';
+import type { Account, AccountId, AccountRequest, Authority, NewAccount } from '@adoption-store/domain';
 import {
   type EntityManager,
   type FindOperator,
@@ -8,7 +8,8 @@ import {
   Raw,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { type AccountRow, accountSchema, planColumns } from './account.schema.js';
+import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+import { apiKeySchema } from './api-key.schema.js';
 
 /** The account of the row that has this value in the column. */
 export function accountOf(table: string, column: string, value: unknown): FindOperator<AccountId> {
@@ -41,6 +42,24 @@ export async function lockAccount(
   where: FindOptionsWhere<AccountRow>,
 ): Promise<AccountRow | null> {
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
+}
+
+/** As `lockAccount`, without what only credentials need. */
+export async function findLocked(
+  manager: EntityManager,
+  where: FindOptionsWhere<AccountRow>,
+): Promise<Account | undefined> {
+  const row = await lockAccount(manager, where);
+  return row === null ? undefined : accountFrom(row);
+}
+
+/** The actor's account and key, which are locked in this order until the transaction ends. */
+export async function lockAuthority(manager: EntityManager, { accountId, actor }: AccountRequest): Promise<Authority> {
+  const account = await findLocked(manager, { id: accountId });
+  if (typeof actor === 'string' || 'credentialVersion' in actor) return { account, key: undefined };
+  const where = { id: actor.keyId, accountId };
+  const key = await manager.findOne(apiKeySchema, { where, lock: { mode: 'for_no_key_update' } });
+  return { account, key: key ?? undefined };
 }
 
 export function insertAccount(

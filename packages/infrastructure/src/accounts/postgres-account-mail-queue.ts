@@ -17,8 +17,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
 import { claimFrom, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction } from '../database/transactions.js';
-import { lockAccount } from './account-queries.js';
-import { accountFrom } from './account.schema.js';
+import { findLocked } from './account-queries.js';
 
 /** The tables of usable links, by the kind of their mail. All have the same columns. */
 export const LINKS: Readonly<Record<LinkKind, string>> = {
@@ -79,9 +78,9 @@ export class PostgresAccountMailQueue
   async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
     const { accountId, kind, createdAt } = mail;
     return inTransaction(this.dataSource, async (manager) => {
-      const account = await lockAccount(manager, { id: accountId });
+      const account = await findLocked(manager, { id: accountId });
       const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
-      const isQueued = decide({ account: account ? accountFrom(account) : undefined, usable: usable.length });
+      const isQueued = decide({ account, usable: usable.length });
       if (isQueued) await insertMail(manager, mail);
       return isQueued;
     });
@@ -95,10 +94,10 @@ export class PostgresAccountMailQueue
     const { id, number, accountId, kind, expiresAt } = claimed;
     return inTransaction(this.dataSource, async (manager) => {
       // Links are revoked under the same lock.
-      const account = await lockAccount(manager, { id: accountId });
+      const account = await findLocked(manager, { id: accountId });
       const [mail] = await manager.query<{ expiresAt: Date }[]>(CLAIMED_MAIL, [id, number]);
       const isAdded = decide({
-        account: account ? accountFrom(account) : undefined,
+        account,
         mail: mail && { expiresAt: instant(mail.expiresAt.getTime()) },
       });
       if (!isAdded) return false;

@@ -11,6 +11,7 @@ import {
   instant,
   type KeyHolder,
   type KeySearch,
+  type KeyToChange,
   type ListPart,
   MOST_KEYS_A_DAY,
   type NewApiKey,
@@ -29,7 +30,7 @@ import { Columns } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { accountOf, lockAccount } from './account-queries.js';
+import { accountOf, findLocked } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
@@ -155,10 +156,11 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
-  async change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey> {
+  async change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey> {
     return inTransaction(this.dataSource, async (manager) => {
+      const account = await findLocked(manager, { id: accountOf('api_keys', 'id', id) });
       const [key] = await lockKeys(manager, { id });
-      return updateKey(manager, decide(key));
+      return updateKey(manager, decide({ account, key }));
     });
   }
 
@@ -231,11 +233,11 @@ async function lockHolder(
   where: FindOptionsWhere<AccountRow>,
   at: Instant,
 ): Promise<KeyHolder> {
-  const row = await lockAccount(manager, where);
-  if (row === null) return { account: undefined, activeKeys: 0, madeToday: 0 };
-  const values = [row.id, new Date(at), new Date(startOf(DAY, at))];
+  const account = await findLocked(manager, where);
+  if (account === undefined) return { account, activeKeys: 0, madeToday: 0 };
+  const values = [account.id, new Date(at), new Date(startOf(DAY, at))];
   const [counts] = await manager.query<[Omit<KeyHolder, 'account'>]>(COUNT_KEYS, values);
-  return { account: accountFrom(row), ...counts };
+  return { account, ...counts };
 }
 
 /** Locked in the order of their ids, as in every transaction that locks several keys, against deadlocks. */

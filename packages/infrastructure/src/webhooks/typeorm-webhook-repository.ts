@@ -1,38 +1,58 @@
 import type {
   AccountId,
+  AccountRequest,
   AccountWebhook,
   Instant,
   NewWebhook,
+  OwnWebhook,
   ReencryptedPart,
   SecretCounts,
   SecretRotation,
   SecretRotationState,
   Transaction,
   Webhook,
+  WebhookCommand,
   WebhookHolder,
   WebhookId,
   WebhookPart,
   WebhookQuery,
   WebhookRepository,
+  WebhookState,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, MoreThan } from 'typeorm';
-import { lockAccount } from '../accounts/account-queries.js';
-import { accountFrom } from '../accounts/account.schema.js';
+import { lockAuthority } from '../accounts/account-queries.js';
 import { readFromDatabase } from '../database/on-database.js';
-import { inTransaction, managerOf, writeToDatabase } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** Voids the running turn. The next one is due at once, and the address or status begins without failures. */
+/** The address or status begins without failures. Its next turn is due once the open one has ended. */
 const ANEW = {
-  turns: () => 'turns + 1',
-  turnAt: () => 'now()',
-  busyUntil: () => 'now()',
   failedTurns: 0,
   failingSince: () => 'NULL',
+  pausedUntil: () => "'-infinity'",
+  turnAt: () => 'greatest(busy_until, now())',
 };
+
+/** What happened while it was disabled is left to `recover`. */
+const ENABLED = {
+  feedPosition: () => 'event_feed_end()',
+  followsSince: () => 'now()',
+};
+
+/** What it hasn't taken before it is disabled stays wanted. A wish of its owner that isn't fulfilled yet includes it. */
+const DISABLED = {
+  recoveryPosition: () =>
+    'CASE WHEN recovering_since IS NULL THEN least(recovery_position, feed_position) ELSE recovery_position END',
+  recoveryEnd: () => 'event_feed_end()',
+};
+
+/** Its deliveries are deleted by the worker, in portions: there may be millions. */
+const DELETE = `
+  WITH gone AS (DELETE FROM webhooks WHERE id = $1 RETURNING id)
+  INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
 /** The webhooks by the keys of their current secret, of those that were replaced, and of what the version before has stored. */
 const COUNT_BY_KEYS = `
@@ -46,15 +66,12 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     private readonly cipher: Lazy<SecretCipher>,
   ) {}
 
-  async add(accountId: AccountId, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook> {
+  async add(request: AccountRequest, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook> {
     const cipher = await this.cipher.get();
     return inTransaction(this.dataSource, async (manager) => {
-      const row = await lockAccount(manager, { id: accountId });
-      const account = row === null ? undefined : accountFrom(row);
-      const { secret, ...webhook } = decide({
-        account,
-        webhooks: await manager.countBy(webhookSchema, { accountId }),
-      });
+      const authority = await lockAuthority(manager, request);
+      const webhooks = await manager.countBy(webhookSchema, { accountId: request.accountId });
+      const { secret, ...webhook } = decide({ ...authority, webhooks });
       const encrypted = cipher.encrypt(secret, webhook.id);
       await manager.insert(webhookSchema, {
         ...fieldsOf(webhook),
@@ -65,10 +82,10 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     });
   }
 
-  async findById(accountId: AccountId, id: WebhookId, transaction?: Transaction): Promise<Webhook | undefined> {
-    const read = () => find(managerOf(this.dataSource, transaction), accountId, id);
-    const row = await (transaction === undefined ? readFromDatabase(this.dataSource, read) : read());
-    return row === null ? undefined : webhookFrom(row);
+  async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
+    const { manager } = this.dataSource;
+    const row = await readFromDatabase(this.dataSource, () => find(manager, { accountId, id }));
+    return row && webhookFrom(row);
   }
 
   async list(accountId: AccountId): Promise<readonly Webhook[]> {
@@ -78,42 +95,56 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     return rows.map(webhookFrom);
   }
 
-  async change(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (webhook: Webhook | undefined) => Webhook,
-  ): Promise<Webhook> {
+  async change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook> {
     return inTransaction(this.dataSource, async (manager) => {
-      const row = await find(manager, accountId, id, 'for_no_key_update');
-      const webhook = decide(row === null ? undefined : webhookFrom(row));
-      const isAnew = webhook.url !== row?.url || webhook.status !== row.status;
-      await manager.update(webhookSchema, { id }, { ...fieldsOf(webhook), ...(isAnew && ANEW) });
+      const state = await lockState(manager, command, 'for_no_key_update');
+      const webhook = decide(state);
+      const { id, status } = webhook;
+      const isSwitched = status !== state.webhook?.status;
+      await manager.update(
+        webhookSchema,
+        { id },
+        {
+          ...fieldsOf(webhook),
+          ...((isSwitched || webhook.url !== state.webhook?.url) && ANEW),
+          ...(isSwitched && (status === 'enabled' ? ENABLED : DISABLED)),
+        },
+      );
       return webhook;
     });
   }
 
-  async rotate(
-    accountId: AccountId,
-    id: WebhookId,
-    decide: (state: SecretRotationState | undefined) => SecretRotation,
-  ): Promise<Webhook> {
+  async rotate(command: WebhookCommand, decide: (state: SecretRotationState) => SecretRotation): Promise<Webhook> {
     const cipher = await this.cipher.get();
     return inTransaction(this.dataSource, async (manager) => {
-      const row = await find(manager, accountId, id, 'for_no_key_update');
-      const rotation = decide(row === null ? undefined : rotationStateOf(row));
-      if (row === null) throw new Error('it was decided on nothing');
-      const { updatedAt } = rotation.webhook;
+      const authority = await lockAuthority(manager, command);
+      const row = await find(manager, command, 'for_no_key_update');
+      const past = row === undefined ? [] : pastOf(row).map(({ until }) => ({ until }));
+      const rotation = decide({ ...authority, webhook: row && webhookFrom(row), past });
+      if (row === undefined) throw new Error('it was decided on nothing');
+      const { id, updatedAt } = rotation.webhook;
       await manager.update(webhookSchema, { id }, { updatedAt, ...rotated(row, rotation, cipher) });
       return rotation.webhook;
     });
   }
 
-  async remove(accountId: AccountId, id: WebhookId, decide: (webhook: Webhook | undefined) => void): Promise<void> {
+  async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
-      const row = await find(manager, accountId, id, 'pessimistic_write');
-      decide(row === null ? undefined : webhookFrom(row));
-      await manager.delete(webhookSchema, { id });
+      decide(await lockState(manager, command, 'pessimistic_write'));
+      await manager.query(DELETE, [command.id]);
     });
+  }
+
+  async lock<Result>(
+    command: WebhookCommand,
+    work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
+    within?: Transaction,
+  ): Promise<Result> {
+    return inTransaction(
+      this.dataSource,
+      async (manager, transaction) => work(await lockState(manager, command, 'for_no_key_update'), transaction),
+      { within },
+    );
   }
 
   async findOwner(id: WebhookId): Promise<AccountId | undefined> {
@@ -175,18 +206,22 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
   }
 }
 
+type LockMode = 'for_no_key_update' | 'pessimistic_write';
+
+async function lockState(manager: EntityManager, command: WebhookCommand, mode: LockMode): Promise<WebhookState> {
+  const authority = await lockAuthority(manager, command);
+  const row = await find(manager, command, mode);
+  return { ...authority, webhook: row && webhookFrom(row) };
+}
+
 /** @param mode locks the row. */
 async function find(
   manager: EntityManager,
-  accountId: AccountId,
-  id: WebhookId,
-  mode?: 'for_no_key_update' | 'pessimistic_write',
-): Promise<WebhookRow | null> {
+  { accountId, id }: OwnWebhook,
+  mode?: LockMode,
+): Promise<WebhookRow | undefined> {
   // PostgreSQL's text can't contain U+0000, so no id has it.
-  if (id.includes('\0')) return null;
-  return manager.findOne(webhookSchema, { where: { accountId, id }, ...(mode && { lock: { mode } }) });
-}
-
-function rotationStateOf(row: WebhookRow): SecretRotationState {
-  return { webhook: webhookFrom(row), past: pastOf(row).map(({ until }) => ({ until })) };
+  if (id.includes('\0')) return undefined;
+  const where = { accountId, id: id as WebhookId };
+  return (await manager.findOne(webhookSchema, { where, ...(mode && { lock: { mode } }) })) ?? undefined;
 }

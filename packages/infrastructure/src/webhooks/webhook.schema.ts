@@ -37,8 +37,6 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   turnTook: number | null;
   /** When a delivery was last attempted. */
   attemptedAt: Instant | undefined;
-  /** Since when its owner wants events again, until all of them are queued. */
-  recoveringSince: Instant | undefined;
   /** The events behind this position, up to `recoveryEnd`, are still to be recovered. Null until the first is found. */
   recoveryPosition: bigint | null;
   recoveryEnd: bigint | null;
@@ -48,8 +46,8 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   account?: AccountRow;
 };
 
-/** The queue's statements alone read and write the column. */
-const OF_THE_QUEUE = { select: false, insert: false, update: false } as const;
+/** The queue's statements read the column, and it begins with its default. */
+const OF_THE_QUEUE = { select: false, insert: false } as const;
 
 export const webhookSchema = new EntitySchema<WebhookRow>({
   name: 'Webhook',
@@ -105,17 +103,18 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
   },
 });
 
-export function webhookFrom(row: Omit<WebhookRow, 'account' | 'failingSince' | 'recoveringSince'>): Webhook {
-  const { id, accountId, url, types, description, status, createdAt, updatedAt } = row;
+export function webhookFrom(row: Omit<WebhookRow, 'account' | 'failingSince'>): Webhook {
+  const { id, accountId, url, types, description, status, recoveringSince, createdAt, updatedAt } = row;
   const optional = { types: types ?? undefined, description: description ?? undefined };
-  return { id, accountId, url, ...optional, status, createdAt, updatedAt };
+  return { id, accountId, url, ...optional, status, recoveringSince, createdAt, updatedAt };
 }
 
-export function accountWebhookFrom({ account, failingSince, recoveringSince, ...row }: WebhookRow): AccountWebhook[] {
+export function accountWebhookFrom({ account, failingSince, ...row }: WebhookRow): AccountWebhook[] {
   if (account === undefined) return [];
-  return [{ account: accountFrom(account), webhook: webhookFrom(row), failingSince, recoveringSince }];
+  return [{ account: accountFrom(account), webhook: webhookFrom(row), failingSince }];
 }
 
-export function fieldsOf({ types, description, ...webhook }: Webhook) {
+/** What its owner has set. The queue stores the rest. */
+export function fieldsOf({ types, description, recoveringSince, ...webhook }: Webhook) {
   return { ...webhook, types: types ?? null, description: description ?? null };
 }

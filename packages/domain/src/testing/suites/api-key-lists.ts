@@ -82,8 +82,8 @@ export function apiKeyLists(
     const expired = await addKey(opened(), draft({ accountId, expiresAt: now }));
     const { id: revokedId } = await addKey(opened(), draft({ accountId, expiresAt: later(now, HOUR) }));
     const { id: endedId } = await addKey(opened(), draft({ accountId, expiresAt: later(now, HOUR) }));
-    const disabled = await opened().apiKeys.change(disabledId, (key) =>
-      decideDisabling(key, { id: disabledId, isDisabled: true }, now),
+    const disabled = await opened().apiKeys.change(disabledId, (state) =>
+      decideDisabling(state, { id: disabledId, isDisabled: true }, now),
     );
     const revoked = await revokeKey(opened(), revokedId, now);
     const ended = await revokeKey(opened(), endedId, later(now, HOUR));

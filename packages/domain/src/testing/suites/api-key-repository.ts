@@ -108,7 +108,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           await add({ accountId }),
         ];
         await revokeKey(ports, revoked.id, now);
-        await keys.change(disabled.id, (key) => ({ ...given(key), disabledAt: now }));
+        await keys.change(disabled.id, ({ key }) => ({ ...given(key), disabledAt: now }));
         await add();
         const state = { account: opened, activeKeys: 3, madeToday: 4 };
         expect(await refused(keys.add(accountId, now, refuse))).toEqual(state);
@@ -121,7 +121,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const nobody = { account: undefined, activeKeys: 0, madeToday: 0 };
         expect(await refused(keys.add(NOBODY.accountId, now, refuse))).toEqual(nobody);
         expect(await refused(keys.replace(NOBODY.id, now, refuse))).toEqual({ ...nobody, old: undefined });
-        expect(await refused(keys.change(NOBODY.id, refuse))).toBeUndefined();
+        expect(await refused(keys.change(NOBODY.id, refuse))).toEqual({ account: undefined, key: undefined });
         expect(await refused(keys.rollBack(NOBODY.id, refuse))).toEqual({ key: undefined, replaced: undefined });
       });
 
@@ -150,13 +150,13 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           const before = expected;
           expected = { ...before, ...change };
           const changed = keys.change(key.id, (state) => {
-            expect(state).toEqual(before);
-            return { ...given(state), ...change };
+            expect(state).toEqual({ account, key: before });
+            return { ...given(state.key), ...change };
           });
           expect(await changed).toEqual(expected);
           expect(await keys.findById(key.id)).toEqual({ account, key: expected });
         }
-        expect(await refused(keys.change(key.id, refuse))).toEqual(key);
+        expect(await refused(keys.change(key.id, refuse))).toEqual({ account, key });
         expect(await keys.findById(key.id)).toEqual({ account, key });
       });
 
@@ -164,7 +164,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const { id } = await add({ name: '' });
         const replacement = draft();
         await Promise.all([
-          atOnce(10, () => keys.change(id, (key) => ({ ...given(key), name: `${given(key).name}x` }))),
+          atOnce(10, () => keys.change(id, ({ key }) => ({ ...given(key), name: `${given(key).name}x` }))),
           replaceKey(ports, id, replacement),
         ]);
         const replacedBy = (await keys.findByHash(replacement.hash))?.key.id;
@@ -222,7 +222,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const first = await add({ accountId, createdAt: longAgo });
       const second = await replaceKey(ports, first.id, draft({ accountId, createdAt: longAgo }));
       // The replaced key ends later than its replacement.
-      await keys.change(first.id, (key) => ({ ...given(key), expiresAt: later(ended, 1) }));
+      await keys.change(first.id, ({ key }) => ({ ...given(key), expiresAt: later(ended, 1) }));
       await revokeKey(ports, second.id, ended);
       for (let made = 0; made < 3; made += 1) await add({ accountId, expiresAt: later(ended, -made) });
       const lasting = await add({ accountId, createdAt: longAgo });

@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.js';
 import type { AccountMailId } from '../../accounts/account-mail.js';
+import { decideRenaming } from '../../accounts/api-key.js';
 import { decideAddressChange, decideReset, decideSignUp } from '../../accounts/credentials.js';
 import type { Ports } from '../../application.js';
 import {
@@ -98,7 +99,12 @@ export function credentialRaces(
       ]);
       expect(changed).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
       expect(await ports.apiKeys.listActive(account.id, NOON)).toEqual([]);
-      await expect(issue()).rejects.toMatchObject({ code: 'not_found' });
+      await expect(issue()).rejects.toMatchObject({ code: 'signed_out' });
+      for (const { id } of old) {
+        const command = { id, accountId: account.id, credentialVersion: version, name: 'other' };
+        const renaming = ports.apiKeys.change(id, (state) => decideRenaming(state, command));
+        await expect(renaming).rejects.toMatchObject({ code: 'signed_out' });
+      }
       expect(await addKey(ports, unique.key(account), version + 1)).toMatchObject({ revokedAt: undefined });
     }
   });

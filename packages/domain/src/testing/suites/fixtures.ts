@@ -25,6 +25,11 @@ export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 /** What a decision of a test refuses with. */
 export const REFUSAL = new DomainError('order_final', 'refused by the test');
 
+/** What is asked for, asked for by the operator. */
+export function byOperator<Asked extends object>(asked: Asked): Asked & { readonly actor: 'operator' } {
+  return { ...asked, actor: 'operator' };
+}
+
 /** A link, and the hash of its token. */
 export type UniqueLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
@@ -89,7 +94,7 @@ export async function addKey(
 }
 
 export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
-  return apiKeys.change(id, (key) => decideRevocation(key, { id }, at));
+  return apiKeys.change(id, (state) => decideRevocation(state, { id }, at));
 }
 
 /** Replaces the key by one of that account, and lets both work. */

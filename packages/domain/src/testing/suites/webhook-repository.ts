@@ -1,9 +1,12 @@
-import type { Account } from '../../accounts/account.js';
+import { type Account, decideScopes } from '../../accounts/account.js';
+import type { Actor } from '../../accounts/authority.js';
 import { decideReset } from '../../accounts/credentials.js';
 import { DAY, HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import {
   decideCreation,
+  decidePing,
+  decideRemoval,
   decideSecretRotation,
   decideWebhookChange,
   MOST_SECRETS,
@@ -12,22 +15,27 @@ import {
   type Webhook,
   type WebhookFields,
   type WebhookId,
+  type WebhookState,
 } from '../../webhooks/webhook.js';
 import type { AccountWebhook, WebhookRepository } from '../../webhooks/webhook-repository.js';
 import {
+  addKey,
   atOnce,
+  byOperator,
+  changePassword,
   closeAccount,
   mailLink,
   NOON,
   openWithPassword,
   outcomes,
   REFUSAL,
+  revokeKey,
   stateOf,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accountMails' | 'accounts' | 'credentials' | 'webhookDeliveries' | 'webhooks';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'webhookDeliveries' | 'webhooks';
 
 /** A webhook of which no two are the same. */
 export function newWebhook(
@@ -38,7 +46,8 @@ export function newWebhook(
   const name = unique.name();
   return {
     ...{ id: `whk_${name}` as WebhookId, accountId: id, url: `https://${name}.example.com` },
-    ...{ types: undefined, description: undefined, status: 'enabled', createdAt: NOON, updatedAt: NOON, ...fields },
+    ...{ types: undefined, description: undefined, status: 'enabled', recoveringSince: undefined },
+    ...{ createdAt: NOON, updatedAt: NOON, ...fields },
     secret: `whsec_${unique.hash()}`,
   };
 }
@@ -62,10 +71,11 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
 
     const add = async (fields?: Partial<WebhookFields>, owner = account) => {
       const webhook = newWebhook(owner, unique, fields);
-      await webhooks.add(owner.id, () => webhook);
+      await webhooks.add(byOperator({ accountId: owner.id }), () => webhook);
       return webhook;
     };
-    const stored = ({ accountId, id }: Webhook) => stateOf((refuse) => webhooks.change(accountId, id, refuse));
+    const stored = async (webhook: Webhook) =>
+      (await stateOf<WebhookState>((refuse) => webhooks.change(byOperator(webhook), refuse))).webhook;
     const secretsOf = async ({ id }: Pick<Webhook, 'id'>) => {
       const { webhookDeliveries } = adapters.ports;
       await webhookDeliveries.ping(id, NOON);
@@ -75,14 +85,41 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       await webhookDeliveries.endTurn(turn, 0, (receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } }));
       return turn.secrets;
     };
-    const rotate = ({ id, accountId }: Webhook, secret: string, at: Instant) =>
-      webhooks.rotate(accountId, id, (state) => decideSecretRotation(state, { accountId, id, secret }, at));
+    const rotate = ({ id, accountId }: Webhook, secret: string, at: Instant) => {
+      const command = byOperator({ accountId, id });
+      return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, at));
+    };
     const isGone = async ({ accountId, id }: Webhook) => (await webhooks.findById(accountId, id)) === undefined;
+    const reset = async (owner: Account) => {
+      const link = unique.link(owner);
+      await mailLink(adapters.ports, 'reset', link);
+      await adapters.ports.credentials.follow('reset', link.tokenHash, (state) =>
+        decideReset(state, { passwordHash: 'next' }, NOON),
+      );
+    };
+    /** Adds a webhook if the actor may. */
+    const addBy = (actor: Actor, { id: accountId }: Account) => {
+      const webhook = newWebhook({ id: accountId }, unique);
+      return webhooks.add({ accountId, actor }, (state) => decideCreation(state, { actor, webhook }, NOON));
+    };
+    /** Every change of a webhook, if the actor may. */
+    const changesBy = (actor: Actor, { accountId, id }: Webhook) => {
+      const command = { accountId, id, actor };
+      const edit = { ...command, change: { description: 'other' } };
+      return [
+        () => webhooks.change(command, (state) => decideWebhookChange(state, edit, NOON)),
+        () =>
+          webhooks.remove(command, (state) => {
+            decideRemoval(state, command, NOON);
+          }),
+        () => webhooks.lock(command, async (state) => decidePing(state, command, NOON)),
+      ];
+    };
 
     it('stores and returns a webhook, whose secret only its deliveries see', async () => {
       const fields = { types: ['order.placed', 'pet.added'], description: ' Łuna 🐈 ', status: 'disabled' } as const;
       for (const webhook of [newWebhook(account, unique), newWebhook(account, unique, fields)]) {
-        expect(await webhooks.add(account.id, () => webhook)).toEqual(shown(webhook));
+        expect(await webhooks.add(byOperator({ accountId: account.id }), () => webhook)).toEqual(shown(webhook));
         expect(await webhooks.findById(account.id, webhook.id)).toEqual(shown(webhook));
         expect(await stored(webhook)).toEqual(shown(webhook));
         if (webhook.status === 'enabled')
@@ -103,19 +140,22 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       ];
       for (const id of strange as WebhookId[]) {
         expect(await webhooks.findById(owner.id, id)).toBeUndefined();
-        expect(await stateOf((refuse) => webhooks.change(owner.id, id, refuse))).toBeUndefined();
-        expect(await stateOf((refuse) => webhooks.rotate(owner.id, id, refuse))).toBeUndefined();
-        expect(await stateOf((refuse) => webhooks.remove(owner.id, id, refuse))).toBeUndefined();
+        const command = byOperator({ accountId: owner.id, id });
+        const none = { account: owner, key: undefined, webhook: undefined };
+        expect(await stateOf((refuse) => webhooks.rotate(command, refuse))).toEqual({ ...none, past: [] });
+        for (const asked of [
+          await stateOf((refuse) => webhooks.change(command, refuse)),
+          await stateOf((refuse) => webhooks.remove(command, refuse)),
+          await stateOf((refuse) => webhooks.lock(command, refuse)),
+        ])
+          expect(asked).toEqual(none);
       }
     });
 
     it('adds no more than the account may have, however many callers race', async () => {
       const owner = await openWithPassword(adapters.ports.credentials, unique);
-      const added = await Promise.allSettled(
-        Array.from({ length: MOST_WEBHOOKS + 5 }, () =>
-          webhooks.add(owner.id, (state) => decideCreation(state, newWebhook(owner, unique))),
-        ),
-      );
+      const adding = Array.from({ length: MOST_WEBHOOKS + 5 }, () => addBy('operator', owner));
+      const added = await Promise.allSettled(adding);
       expect(outcomes(added).values).toHaveLength(MOST_WEBHOOKS);
       for (const reason of outcomes(added).reasons as object[])
         expect(reason).toMatchObject({ code: 'too_many_webhooks' });
@@ -124,8 +164,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
 
     it('stores what each of several changes makes of the one before, and nothing of a refused one', async () => {
       const webhook = await add({ types: ['pet.added'], description: 'old' });
-      const { id } = webhook;
-      const command = { accountId: account.id, id };
+      const command = byOperator({ accountId: account.id, id: webhook.id });
       const at = later(NOON, HOUR);
       const change = {
         url: 'https://new.example.com',
@@ -135,7 +174,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       } as const;
       await atOnce(2, (index) =>
         index === 0
-          ? webhooks.change(account.id, id, (state) => decideWebhookChange(state, { ...command, change }, at))
+          ? webhooks.change(command, (state) => decideWebhookChange(state, { ...command, change }, at))
           : rotate(webhook, 'whsec_b', at),
       );
       const changed = { ...shown(webhook), ...change, updatedAt: at };
@@ -143,7 +182,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       expect(await stored(changed)).toEqual(changed);
       expect(await secretsOf(changed)).toEqual({ current: 'whsec_b', past });
       await expect(
-        webhooks.remove(account.id, id, () => {
+        webhooks.remove(command, () => {
           throw REFUSAL;
         }),
       ).rejects.toBe(REFUSAL);
@@ -155,9 +194,14 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       const at = [NOON, later(NOON, HOUR), later(NOON, DAY)] as const;
       for (const [index, time] of at.entries())
         expect((await rotate(webhook, `whsec_${index}`, time)).updatedAt).toBe(time);
-      const state = await stateOf((refuse) => webhooks.rotate(account.id, webhook.id, refuse));
+      const state = await stateOf((refuse) => webhooks.rotate(byOperator(webhook), refuse));
       const ends = [{ until: later(at[2], DAY) }, { until: later(at[1], DAY) }];
-      expect(state).toEqual({ webhook: { ...shown(webhook), updatedAt: at[2] }, past: ends });
+      expect(state).toEqual({
+        account,
+        key: undefined,
+        webhook: { ...shown(webhook), updatedAt: at[2] },
+        past: ends,
+      });
       const past = [
         { secret: 'whsec_1', until: later(at[2], DAY) },
         { secret: 'whsec_0', until: later(at[1], DAY) },
@@ -220,7 +264,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       expect(ofOwner).toHaveLength(2);
       for (const webhook of theirs) {
         const found = ofOwner.find((each) => each.webhook.id === webhook.id);
-        expect(found).toMatchObject({ webhook, failingSince: undefined, recoveringSince: undefined });
+        expect(found).toMatchObject({ webhook, failingSince: undefined });
         expect(found?.account).toMatchObject({ id: owner.id, email: owner.email });
       }
       expect(await webhooks.findOwner(own.id)).toBe(account.id);
@@ -230,7 +274,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     it('forgets what is removed, and all of an account that is closed or that its owner takes over', async () => {
       const { credentials } = adapters.ports;
       const [removed, kept] = [await add(), await add()];
-      await webhooks.remove(account.id, removed.id, (webhook) => {
+      await webhooks.remove(byOperator(removed), ({ webhook }) => {
         expect(webhook).toEqual(shown(removed));
       });
       expect([await isGone(removed), await isGone(kept)]).toEqual([true, false]);
@@ -241,21 +285,58 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       ];
       const theirs = [await add({}, closed), await add({}, taken)];
       await closeAccount(adapters.ports, closed);
-      const reset = async () => {
-        const link = unique.link(taken);
-        await mailLink(adapters.ports, 'reset', link);
-        await credentials.follow('reset', link.tokenHash, (state) =>
-          decideReset(state, { passwordHash: 'next' }, NOON),
-        );
-      };
-      await reset();
+      await reset(taken);
       expect([...(await Promise.all(theirs.map(isGone))), await isGone(kept)]).toEqual([true, true, false]);
       const later = await add({}, taken);
       // The address is proven by now.
-      await reset();
+      await reset(taken);
       expect(await isGone(later)).toBe(false);
       for (const id of [closed.id, INT64_MAX as Account['id']])
-        expect(await stateOf((refuse) => webhooks.add(id, refuse))).toMatchObject({ account: undefined });
+        expect(await stateOf((refuse) => webhooks.add(byOperator({ accountId: id }), refuse))).toMatchObject({
+          account: undefined,
+        });
+    });
+
+    it('decides on the actor’s account and key as they are stored, however recently they changed', async () => {
+      const { accounts, apiKeys, credentials } = adapters.ports;
+      const owner = await openWithPassword(credentials, unique);
+      const webhook = await add({}, owner);
+      const key = await addKey(adapters.ports, unique.key(owner));
+      const [byKey, byPerson] = [{ keyId: key.id }, { credentialVersion: owner.credentialVersion }];
+      const asked = (actor: Actor) => stateOf((refuse) => webhooks.lock({ ...shown(webhook), actor }, refuse));
+      const state = { account: owner, key: undefined, webhook: shown(webhook) };
+      expect(await asked(byKey)).toEqual({ ...state, key });
+      expect(await asked(byPerson)).toEqual(state);
+      const foreign = await addKey(adapters.ports, unique.key(account));
+      expect(await asked({ keyId: foreign.id })).toEqual(state);
+      const expectRefused = async (actor: Actor, code: string) => {
+        for (const attempt of [() => addBy(actor, owner), ...changesBy(actor, webhook)])
+          await expect(attempt()).rejects.toMatchObject({ code });
+      };
+      await expectRefused({ keyId: foreign.id }, 'invalid_api_key');
+      // The key is in the cache from now on.
+      await apiKeys.findByHash(key.hash);
+      await accounts.change(owner.email, (stored) => decideScopes(stored, { ...owner, scopes: ['pets:read'] }));
+      await expectRefused(byKey, 'insufficient_scope');
+      await expectRefused(byPerson, 'insufficient_scope');
+      await accounts.change(owner.email, (stored) => decideScopes(stored, { ...owner, scopes: undefined }));
+      await revokeKey(adapters.ports, key.id, NOON);
+      await expectRefused(byKey, 'revoked_api_key');
+      await changePassword(adapters.ports, owner);
+      await expectRefused(byPerson, 'signed_out');
+      expect(await webhooks.list(owner.id)).toEqual([shown(webhook)]);
+    });
+
+    it('keeps no webhook of a stranger, however many are added while the owner proves the address by a reset', async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const owner = await openWithPassword(adapters.ports.credentials, unique);
+        const key = await addKey(adapters.ports, unique.key(owner));
+        const actors = [{ keyId: key.id }, { credentialVersion: owner.credentialVersion }];
+        const adding = atOnce(8, (index) => addBy(actors[index % 2] ?? 'operator', owner).catch(() => undefined));
+        await reset(owner);
+        await adding;
+        expect(await webhooks.list(owner.id)).toEqual([]);
+      }
     });
   });
 }
