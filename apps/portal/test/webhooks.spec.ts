@@ -109,8 +109,8 @@ describe('a webhook', () => {
     const attempts = String(sentTo(webhook).filter(({ body }) => body.includes('webhook.ping')).length);
     for (const page of [await person.get('/webhooks'), await person.get(path)]) {
       const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
-      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_\d+$/), 'Sent', '1', '204', '–', at]);
-      expect(ping).toEqual([expect.stringMatching(/^webhook\.ping dlv_\d+$/), 'Queued', attempts, '500', next, at]);
+      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', '–', at]);
+      expect(ping).toEqual([expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/), 'Queued', attempts, '500', next, at]);
       expect(page.text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
       expect(page.text).toContain('till &lt;b&gt;');
     }
@@ -119,7 +119,7 @@ describe('a webhook', () => {
   it('has a page with all its deliveries, of which the list shows the last', async () => {
     const { person, webhook, path } = await owner();
     for (let ping = 0; ping < 23; ping += 1) await portal.application.pingWebhook.execute(byOperator(webhook));
-    const pages = await walk(person, path, /<small>(dlv_\d+)</g);
+    const pages = await walk(person, path, /<small>(dlv_[0-9a-f]+)</g);
     expect(pages.map((each) => each.length)).toEqual([20, 3]);
     const list = await person.get('/webhooks');
     expect(list.text).toContain(`<a href="${path}">All deliveries`);

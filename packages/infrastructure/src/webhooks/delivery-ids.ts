@@ -1,4 +1,4 @@
-import type { DeliveryId } from '@adoption-store/domain';
+import { type DeliveryId, isDeliveryId } from '@adoption-store/domain';
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /** One block of AES: a number needs no other mode, and equal numbers have equal ids. */
@@ -25,8 +25,8 @@ export class DeliveryIds {
 
   /** Undefined if no delivery has that id. */
   numberOf(id: string): bigint | undefined {
+    if (!isDeliveryId(id)) return undefined;
     const block = Buffer.from(id.slice(PREFIX.length), 'hex');
-    if (!id.startsWith(PREFIX) || block.length !== 16) return undefined;
     const decipher = createDecipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
     const decrypted = decipher.update(block);
     // Half of the block is zero. An id that was made up isn't.

@@ -418,7 +418,16 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
           expect(await queue.retry(stranger.id, id)).toBeUndefined();
           expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
         }
-        const noIds = ['', 'dlv_', 'dlv_1', `dlv_${'0'.repeat(32)}`, `dlv_${'g'.repeat(32)}`, `msg_${sent?.slice(4)}`];
+        const noIds = [
+          '',
+          'dlv_',
+          'dlv_1',
+          `dlv_${'0'.repeat(32)}`,
+          `dlv_${'g'.repeat(32)}`,
+          `msg_${sent?.slice(4)}`,
+          `${sent}0`,
+          `${sent}x`,
+        ];
         for (const id of noIds as DeliveryId[]) expect(await queue.retry(webhook.id, id)).toBeUndefined();
         expect(idsOf(await taken())).toHaveLength(3);
       });
