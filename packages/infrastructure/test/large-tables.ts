@@ -82,6 +82,8 @@ export const FILLS: readonly string[] = [
   SELECT 'whk_' || n % 20, CASE WHEN n % 20 > 0 THEN n END, CASE WHEN n % 1000 = 1 THEN 'queued' ELSE 'sent' END,
     now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO deleted_webhooks (id, deleted_at)
+  SELECT 'whk_deleted_' || n, now() FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO key_operations (key_id, operation, last_used_at)
   SELECT n, 'GET /v1/pets', now() - n * interval '1 second' FROM generate_series(1, ${ROWS}) AS n`,
 ];

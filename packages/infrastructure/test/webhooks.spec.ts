@@ -1,8 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { MINUTE, newWebhookId, PLANS, type Ports, type StoredWebhook, type WebhookId } from '@adoption-store/domain';
-import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
+import {
+  type Application,
+  createApplication,
+  instant,
+  MINUTE,
+  newWebhookId,
+  PLANS,
+  type Ports,
+  type StoredWebhook,
+  type WebhookId,
+} from '@adoption-store/domain';
+import {
+  accountMailPages,
+  byOperator,
+  InMemoryAccountMailSender,
+  InMemoryWebhookSender,
+  PredictablePasswordHasher,
+  webhookQueueSuite,
+  webhookRepositorySuite,
+} from '@adoption-store/domain/testing';
 import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -76,5 +94,72 @@ describe('the secrets of webhooks in PostgreSQL', () => {
       return { ...webhook, description: 'new' };
     });
     expect(await secretOf(await open([next]), id)).toBe('whsec_one');
+  });
+});
+
+describe('a webhook in PostgreSQL', () => {
+  let opened: Awaited<ReturnType<typeof openPostgres>>;
+  let application: Application;
+  const mailer = new InMemoryAccountMailSender();
+  beforeAll(async () => {
+    opened = await openPostgres();
+    const doubles = { webhookSender: new InMemoryWebhookSender(), passwordHasher: new PredictablePasswordHasher() };
+    const ports = { ...opened.ports, ...doubles, accountMailSender: mailer };
+    application = createApplication(ports, { accountMailPages });
+  });
+  afterAll(() => opened.close());
+
+  const url = 'https://hooks.example.com';
+  const password = 'a horse, a battery';
+  const create = async () => {
+    const email = `${randomUUID()}@example.com`;
+    const { id: accountId } = await application.signUp.execute({ email, password });
+    const { webhook } = await application.createWebhook.execute(byOperator({ accountId, url }));
+    return { email, webhook: byOperator(webhook) };
+  };
+
+  it('leaves a note of its id once it is deleted, with its account, by the owner’s first proof, or alone', async () => {
+    const [alone, closed, taken] = [await create(), await create(), await create()];
+    await application.deleteWebhook.execute(alone.webhook);
+    await application.closeAccount.execute({ accountId: closed.webhook.accountId, password });
+    await application.requestPasswordReset.execute(taken);
+    await application.deliverAccountMails.execute();
+    const token = mailer.to(taken.email, 'reset')[0]?.token ?? '';
+    await application.resetPassword.execute({ token, password: 'a staple, correctly' });
+    const notes = await ask<{ id: string }>(opened.url, 'SELECT id FROM deleted_webhooks');
+    const ids = [alone, closed, taken].map(({ webhook }) => webhook.id);
+    expect(notes.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('that is disabled keeps what it has not been sent yet, and follows the feed from its end once it is enabled', async () => {
+    const { webhook } = await create();
+    const end = async () => (await ask<{ end: string }>(opened.url, 'SELECT event_feed_end() AS "end"'))[0]?.end;
+    const happen = async () => {
+      await application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      await application.publishEvents.execute();
+      return end();
+    };
+    const set = async (status: 'enabled' | 'disabled') => {
+      await application.changeWebhook.execute({ ...webhook, change: { status } });
+      const columns = 'position, recovery_position AS after, recovery_end AS until, follows_since AS since';
+      const [places] = await ask<{ since: Date }>(opened.url, `SELECT ${columns} FROM webhooks WHERE id = $1`, [
+        webhook.id,
+      ]);
+      if (places === undefined) throw new Error('the webhook is gone');
+      return places;
+    };
+    const created = await end();
+    const first = await happen();
+    const disabled = await set('disabled');
+    expect(disabled).toMatchObject({ position: created, after: created, until: first });
+    const second = await happen();
+    const enabled = await set('enabled');
+    expect(enabled).toMatchObject({ position: second, after: created, until: first });
+    expect(enabled.since > disabled.since).toBe(true);
+    expect(await set('disabled')).toMatchObject({ position: second, after: created, until: first });
+    await set('enabled');
+    await application.recoverDeliveries.execute({ ...webhook, since: instant(0) });
+    const third = await happen();
+    expect(await set('disabled')).toMatchObject({ position: second, after: null, until: third });
   });
 });

@@ -73,7 +73,8 @@ export class InMemoryWebhookQueue
     if (turn === undefined) return [];
     const { id } = turn.webhook;
     const { dueAt, ...entry } = turn;
-    this.webhooks.entries.set(id, { ...entry, turns: entry.turns + 1, turnAt: later(now, lease) });
+    const busyUntil = later(now, lease);
+    this.webhooks.entries.set(id, { ...entry, turns: entry.turns + 1, turnAt: busyUntil, busyUntil });
     return due
       .filter(({ webhookId }) => webhookId === id)
       .slice(0, limit)
@@ -93,7 +94,8 @@ export class InMemoryWebhookQueue
 
   override async release(claim: Claim<DeliveryId>): Promise<void> {
     const entry = this.entryOf(this.claimed(claim));
-    if (entry !== undefined) this.webhooks.entries.set(entry.webhook.id, { ...entry, turnAt: this.clock.now() });
+    const now = this.clock.now();
+    if (entry !== undefined) this.webhooks.entries.set(entry.webhook.id, { ...entry, turnAt: now, busyUntil: now });
   }
 
   override async markFailed(claim: Claim<DeliveryId>, responseStatus?: number): Promise<void> {
@@ -109,7 +111,8 @@ export class InMemoryWebhookQueue
     const now = this.clock.now();
     const status = disabled === undefined ? entry.webhook.status : 'disabled';
     const webhook = disabled === undefined ? entry.webhook : { ...entry.webhook, status, updatedAt: now };
-    this.webhooks.entries.set(receiver.id, { ...entry, webhook, failedTurns, failingSince, turnAt: later(now, pause) });
+    const ended = { turnAt: later(now, pause), busyUntil: now };
+    this.webhooks.entries.set(receiver.id, { ...entry, webhook, failedTurns, failingSince, ...ended });
     if (notice !== undefined) this.mails.queue(notice);
   }
 

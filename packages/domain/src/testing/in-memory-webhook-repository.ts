@@ -20,6 +20,8 @@ interface Entry extends Pick<Receiver, 'failedTurns' | 'failingSince'> {
   readonly webhook: StoredWebhook;
   readonly turns: number;
   readonly turnAt: Instant;
+  /** The end of the lease of its turn. */
+  readonly busyUntil: Instant;
 }
 
 export class InMemoryWebhookRepository implements WebhookRepository {
@@ -33,7 +35,8 @@ export class InMemoryWebhookRepository implements WebhookRepository {
 
   async add(request: AccountRequest, decide: (state: WebhookHolder) => StoredWebhook): Promise<Webhook> {
     const webhook = decide({ ...this.authorityOf(request), webhooks: this.of(request.accountId).length });
-    this.entries.set(webhook.id, { webhook, turns: 0, turnAt: instant(0), failedTurns: 0, failingSince: undefined });
+    const [turnAt, busyUntil] = [instant(0), instant(0)];
+    this.entries.set(webhook.id, { webhook, turns: 0, turnAt, busyUntil, failedTurns: 0, failingSince: undefined });
     return shown(webhook);
   }
 
@@ -55,7 +58,8 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     const entry = this.entries.get(webhook.id);
     if (stored === undefined || entry === undefined) throw new Error('it was decided on nothing');
     const isAnew = webhook.url !== stored.url || webhook.status !== stored.status;
-    const anew = { turns: entry.turns + 1, turnAt: this.clock.now(), failedTurns: 0, failingSince: undefined };
+    const turnAt = instant(Math.max(entry.busyUntil, this.clock.now()));
+    const anew = { turnAt, failedTurns: 0, failingSince: undefined };
     this.entries.set(webhook.id, { ...entry, webhook, ...(isAnew ? anew : {}) });
     return shown(webhook);
   }

@@ -18,11 +18,12 @@ export interface WebhookRepository {
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**
-   * Stores what `decide` returns. If its address or status changes, its next turn is due at once, and earlier failures no
-   * longer count.
+   * Stores what `decide` returns. If its address or status changes, its next turn is due once the one under way has ended, and
+   * earlier failures no longer count. One that is enabled gets what happens from then on, and what it had not been sent when
+   * it was disabled.
    */
   change(command: WebhookCommand, decide: (state: WebhookState<StoredWebhook>) => StoredWebhook): Promise<Webhook>;
-  /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it. */
+  /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it, except in a turn under way. */
   remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void>;
   /** Runs `work` in a transaction in which the same is locked. If it throws, nothing of what it did in that is stored. */
   lock<Result>(

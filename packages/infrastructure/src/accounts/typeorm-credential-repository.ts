@@ -31,10 +31,14 @@ const REVOKE_KEYS = `
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 
-// Locked in the order in which the publishing of events locks them.
+// Locked in the order of their ids, as wherever several are. By the notes the worker deletes their deliveries.
 const DELETE_WEBHOOKS = `
-  WITH locked AS (SELECT id FROM webhooks WHERE account_id = $1 ORDER BY id FOR UPDATE)
-  DELETE FROM webhooks USING locked WHERE webhooks.id = locked.id`;
+  WITH locked AS (
+    SELECT id FROM webhooks WHERE account_id = $1 ORDER BY id FOR UPDATE
+  ), gone AS (
+    DELETE FROM webhooks USING locked WHERE webhooks.id = locked.id RETURNING webhooks.id
+  )
+  INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
 // The new address is in the mail, which is kept as long as its link.
 const linkOf = (kind: LinkKind) => `

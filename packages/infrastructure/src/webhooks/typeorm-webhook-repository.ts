@@ -15,14 +15,14 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { lockAuthority } from '../accounts/account-queries.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inTransaction } from '../database/transactions.js';
+import { DELETE_WEBHOOK, FOLLOW_FROM_NOW, KEEP_UNTAKEN } from './following.js';
 import type { LazyCipher } from './secret-cipher.js';
 import { encrypted, fieldsOf, secretsFrom, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** Voids the running turn. The next one is due at once, and the address or status begins without failures. */
+/** The next turn is due as soon as the one under way ends, and the address or status begins without failures. */
 const ANEW = {
-  turns: () => 'turns + 1',
-  turnAt: () => 'now()',
-  busyUntil: () => 'now()',
+  turnAt: () => 'greatest(busy_until, now())',
+  pausedUntil: () => "'-infinity'",
   failedTurns: 0,
   failingSince: () => 'NULL',
 };
@@ -67,6 +67,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
       const row = await find(manager, command, 'for_no_key_update');
       const stored = row && { ...webhookFrom(row), secrets: secretsFrom(row, cipher) };
       const { secrets, ...webhook } = decide({ ...authority, webhook: stored });
+      const isOtherStatus = webhook.status !== stored?.status;
       await manager.update(
         webhookSchema,
         { id: webhook.id },
@@ -74,9 +75,12 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
           ...fieldsOf(webhook),
           // With the first secret of WEBHOOK_SECRET, so that the one before can be dropped some day.
           ...encrypted(webhook.id, secrets, cipher),
-          ...((webhook.url !== stored?.url || webhook.status !== stored.status) && ANEW),
+          ...((isOtherStatus || webhook.url !== stored.url) && ANEW),
         },
       );
+      if (isOtherStatus) {
+        await manager.query(webhook.status === 'enabled' ? FOLLOW_FROM_NOW : KEEP_UNTAKEN, [webhook.id]);
+      }
       return webhook;
     });
   }
@@ -84,7 +88,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
   async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
       decide(await lockState(manager, command, 'pessimistic_write'));
-      await manager.delete(webhookSchema, { id: command.id as WebhookId });
+      await manager.query(DELETE_WEBHOOK, [command.id]);
     });
   }
 
