@@ -1000,7 +1000,7 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1059,7 +1059,7 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1112,7 +1112,7 @@ export interface components {
         NewWebhook: {
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1139,7 +1139,7 @@ export interface components {
         WebhookPatch: {
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url?: string;

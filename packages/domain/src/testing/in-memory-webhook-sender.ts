@@ -1,20 +1,21 @@
 import { invalid } from '../kernel/errors.js';
-import type { WebhookRequest, WebhookSender } from '../webhooks/webhook-sender.js';
+import type { WebhookRequest, WebhookResponse, WebhookSender } from '../webhooks/webhook-sender.js';
 
 /** Delivers into a list. */
 export class InMemoryWebhookSender implements WebhookSender {
   readonly requests: WebhookRequest[] = [];
-  /** What the receivers answer: a status, or an error if there is no answer. */
-  answer: (request: WebhookRequest) => number | Error = () => 204;
+  /** What the receivers answer: a status or a whole response, or an error if there is no answer. */
+  answer: (request: WebhookRequest) => number | WebhookResponse | Error = () => 204;
 
-  async check(url: string): Promise<void> {
+  async check(url: string): Promise<string> {
     if (!url.startsWith('https://')) throw invalid('url', 'must begin with https://');
+    return url.replace(/#.*$/s, '');
   }
 
-  async send(request: WebhookRequest): Promise<number> {
+  async send(request: WebhookRequest): Promise<WebhookResponse> {
     this.requests.push(request);
     const answer = this.answer(request);
     if (answer instanceof Error) throw answer;
-    return answer;
+    return typeof answer === 'number' ? { status: answer, retryAfter: undefined } : answer;
   }
 }

@@ -64,7 +64,7 @@ export class DeliverWebhooks extends DeliverBatch<DeliveryId, ClaimedDelivery, A
     const { url } = receiver;
     const secrets = signingSecrets(receiver.secrets, at);
     const request = { url, id: eventId ?? id, at, body: deliveryBody(delivery), secrets };
-    const status = await this.ports.webhookSender.send(request, timeout);
+    const { status } = await this.ports.webhookSender.send(request, timeout);
     if (isSuccess(status)) return status;
     const reason = `the receiver answered ${status}`;
     throw status === GONE ? new ReceiverGone(reason) : new Unsuccessful(reason, status);

@@ -21,6 +21,7 @@ import {
   webhookFields,
   type WebhookId,
   type WebhookInput,
+  webhookUrl,
 } from './webhook.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
@@ -43,11 +44,11 @@ export class CreateWebhook {
   async execute({ accountId, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const { webhooks, webhookSender, clock, cryptography } = this.ports;
     const fields = webhookFields(input);
-    await webhookSender.check(fields.url);
+    const url = webhookUrl(await webhookSender.check(fields.url));
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
-    const stored = { ...fields, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
+    const stored = { ...fields, url, id, accountId, secrets: { current: secret }, createdAt: now, updatedAt: now };
     return { webhook: await webhooks.add(accountId, (state) => decideCreation(state, stored)), secret };
   }
 }
@@ -80,11 +81,13 @@ export class ChangeWebhook {
   /** @throws DomainError `invalid_parameter`, `not_found` or `precondition_failed` */
   async execute({ change, ...command }: ChangeWebhookInput): Promise<Webhook> {
     const { webhooks, webhookSender, clock } = this.ports;
-    const edit = { ...command, change: webhookChange(change) };
+    const fields = webhookChange(change);
     const id = command.id as WebhookId;
     // Before the check, which asks other servers.
-    const { url } = requireWebhook(await webhooks.findById(command.accountId, id), command);
-    if (edit.change.url !== undefined && edit.change.url !== url) await webhookSender.check(edit.change.url);
+    const stored = requireWebhook(await webhooks.findById(command.accountId, id), command);
+    const isNewUrl = fields.url !== undefined && fields.url !== stored.url;
+    const url = isNewUrl ? webhookUrl(await webhookSender.check(fields.url)) : fields.url;
+    const edit = { ...command, change: url === undefined ? fields : { ...fields, url } };
     return webhooks.change(command.accountId, id, (webhook) => decideWebhookChange(webhook, edit, clock.now()));
   }
 }
