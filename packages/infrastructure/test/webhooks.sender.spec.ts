@@ -266,7 +266,7 @@ describe('an attempt', () => {
     ['', undefined],
     [['1', '2'], undefined],
   ])('gives the milliseconds of Retry-After: %j is %s', async (header, retryAfter) => {
-    answer = (response) => response.writeHead(503, { 'retry-after': header }).end();
+    answer = (response) => response.setHeader('retry-after', header).writeHead(503).end();
     const at = instant(Date.UTC(2026, 0, 1));
     expect(await tested.send(request(url, { at }), LONG)).toEqual({ status: 503, retryAfter });
   });
