@@ -18,6 +18,10 @@ import { findPorts } from './ports.js';
 
 /** Started one after the other, so that their output stays readable and only one of them creates the database. */
 const SERVICES = ['api', 'portal', 'worker'];
+/** Node.js options of one service, as in package.json. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  worker: ['--max-old-space-size=96', '--max-semi-space-size=8'],
+};
 
 await prepare();
 
@@ -55,7 +59,7 @@ async function start(service: string): Promise<void> {
   if (stopping.signal.aborted) return;
   const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
   // The services notice through the IPC channel when this process is killed.
-  const child = spawn(process.execPath, [...process.execArgv, program], {
+  const child = spawn(process.execPath, [...process.execArgv, ...(OPTIONS[service] ?? []), program], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   running.push(child);

@@ -264,7 +264,7 @@ describe('a worker', () => {
     const accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
     // Nobody has this name.
     const url = 'https://receiver.invalid/hidden-path?hidden-query';
-    const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+    const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
     const application = createApplication({ ...ports, webhookSender });
     const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url }));
     await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days', attempted_at = now()`);

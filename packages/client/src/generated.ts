@@ -999,7 +999,7 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1064,7 +1064,7 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1123,7 +1123,7 @@ export interface components {
         NewWebhook: {
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url: string;
@@ -1150,7 +1150,7 @@ export interface components {
         WebhookPatch: {
             /**
              * Format: uri
-             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.
+             * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
              * @example https://shelter.example/adoptions
              */
             url?: string;

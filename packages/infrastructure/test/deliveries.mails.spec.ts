@@ -5,6 +5,7 @@ import {
   instant,
   LINK_KINDS,
   type MessageId,
+  MINUTE,
   RefusedForGood,
   SECOND,
 } from '@adoption-store/domain';
@@ -16,6 +17,7 @@ import { SmtpAccountMailSender } from '../src/accounts/smtp-account-mail-sender.
 import { mailRisk } from '../src/deliveries/mail-risk.js';
 import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
 import { framework } from './framework.js';
+import { leavesNothing } from './open-resources.js';
 
 describe('the mailer of messages', () => {
   const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
@@ -205,6 +207,10 @@ describe('the mailer of messages', () => {
       expect(sink.mostAtOnce).toBe(4);
       expect(sink.connections).toBe(4);
     });
+
+    it('leave no timer behind, however long they might have taken', async () => {
+      await leavesNothing(() => sender.send(message(), 10 * MINUTE));
+    });
   });
 });
 
@@ -284,6 +290,10 @@ describe('the mailer of accounts', () => {
     sender.close();
     sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
     expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
+  });
+
+  it('leaves no timer behind, however long a mail might have taken', async () => {
+    await leavesNothing(() => sender.send(changed, 10 * MINUTE));
   });
 
   it('sends nothing to a server with an untrusted certificate, and says why', async () => {

@@ -26,6 +26,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   [API]: flagsOf('start:api'),
   [START]: flagsOf('start'),
+  [WORKER]: flagsOf('start:worker'),
 };
 
 function flagsOf(script: string): readonly string[] {

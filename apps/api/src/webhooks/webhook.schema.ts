@@ -61,7 +61,7 @@ const description = text(SHELTER.description, 'For people.', { maxLength: MAX_DE
 const newWebhook = {
   url: text(
     SHELTER.url,
-    'Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password.',
+    'Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.',
     { format: 'uri', maxLength: MAX_URL_LENGTH },
   ),
   types,

@@ -4,17 +4,18 @@ import type { WebhookRequest, WebhookResponse, WebhookSender } from '../webhooks
 /** Delivers into a list. */
 export class InMemoryWebhookSender implements WebhookSender {
   readonly requests: WebhookRequest[] = [];
-  /** What the receivers answer: a status or a response, or an error if there is no answer. */
+  /** What the receivers answer: a status or a whole response, or an error if there is no answer. */
   answer: (request: WebhookRequest) => number | WebhookResponse | Error = () => 204;
 
-  async check(url: string): Promise<void> {
+  async check(url: string): Promise<string> {
     if (!url.startsWith('https://')) throw invalid('url', 'must begin with https://');
+    return url.replace(/#.*$/s, '');
   }
 
   async send(request: WebhookRequest): Promise<WebhookResponse> {
     this.requests.push(request);
     const answer = this.answer(request);
     if (answer instanceof Error) throw answer;
-    return typeof answer === 'number' ? { status: answer } : answer;
+    return typeof answer === 'number' ? { status: answer, retryAfter: undefined } : answer;
   }
 }

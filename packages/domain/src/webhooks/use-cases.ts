@@ -24,10 +24,12 @@ import {
   type WebhookChangeInput,
   webhookChange,
   type WebhookCommand,
+  type WebhookEdit,
   webhookFields,
   type WebhookId,
   type WebhookInput,
   type WebhookState,
+  webhookUrl,
 } from './webhook.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
@@ -52,12 +54,13 @@ export class CreateWebhook {
     const fields = webhookFields(input);
     // Before the check, which asks other servers. Afterwards everything is judged again.
     requireRoom((await webhooks.list(accountId)).length);
-    await webhookSender.check(fields.url);
+    const url = webhookUrl(await webhookSender.check(fields.url));
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
     const id = newWebhookId(cryptography);
     const webhook = {
       ...fields,
+      url,
       id,
       accountId,
       secret,
@@ -98,18 +101,22 @@ export class ChangeWebhook {
 
   /** @throws as `decideWebhookChange`; DomainError `invalid_parameter` */
   async execute({ change, ...command }: ChangeWebhookInput): Promise<Webhook> {
-    const { webhooks, webhookSender, clock } = this.ports;
+    const { webhooks, clock } = this.ports;
     const edit = { ...command, change: webhookChange(change) };
     const { url } = edit.change;
-    if (url !== undefined) {
-      // Before the check, which asks other servers. Afterwards everything is judged again.
-      const isNew = await webhooks.lock(command, (state) => {
-        decideWebhookChange(state, edit, clock.now());
-        return Promise.resolve(state.webhook?.url !== url);
-      });
-      if (isNew) await webhookSender.check(url);
-    }
-    return webhooks.change(command, (state) => decideWebhookChange(state, edit, clock.now()));
+    const checked =
+      url === undefined ? edit : { ...edit, change: { ...edit.change, url: await this.checkedUrl(edit, url) } };
+    return webhooks.change(command, (state) => decideWebhookChange(state, checked, clock.now()));
+  }
+
+  /** The change is judged before the check, which asks other servers, and again when it is stored. */
+  private async checkedUrl(edit: WebhookEdit, url: string): Promise<string> {
+    const { webhooks, webhookSender, clock } = this.ports;
+    const stored = await webhooks.lock(edit, async (state) => {
+      decideWebhookChange(state, edit, clock.now());
+      return state.webhook?.url;
+    });
+    return url === stored ? url : webhookUrl(await webhookSender.check(url));
   }
 }
 

@@ -12,23 +12,26 @@ export interface WebhookRequest {
   readonly secrets: readonly string[];
 }
 
+/** What a receiver has answered. */
 export interface WebhookResponse {
   readonly status: number;
-  /** Milliseconds after which the receiver wants to be called again: its `Retry-After`. */
-  readonly retryAfter?: number | undefined;
+  /** Milliseconds for which the receiver asks not to be called: `Retry-After`. Undefined if it doesn't. */
+  readonly retryAfter: number | undefined;
 }
 
 /** Port: calls the receivers of webhooks. */
 export interface WebhookSender {
   /**
-   * Checks where a webhook may go; resolves its name.
+   * Checks where a webhook may go; resolves its name. Resolves to the URL in the form in which it is stored: as the WHATWG's
+   * parser writes it, without a fragment.
    *
-   * @throws DomainError `invalid_parameter`, naming `url` and the rule.
+   * @throws DomainError `invalid_parameter`, naming `url` and the rule. Its message doesn't tell whether the name exists.
    */
-  check(url: string): Promise<void>;
+  check(url: string): Promise<string>;
 
   /**
-   * Makes one attempt within `timeout` milliseconds. Resolves to the response, whatever its status is.
+   * Makes one attempt within `timeout` milliseconds. Resolves to the response, whatever its status and whatever becomes of
+   * its body.
    *
    * @throws Error with the reason if there is no response, or the address isn't allowed.
    */

@@ -132,6 +132,16 @@ export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields>
   };
 }
 
+/**
+ * The URL, as the sender has written it, once its length is judged.
+ *
+ * @throws DomainError `invalid_parameter`
+ */
+export function webhookUrl(written: string): string {
+  requireLength('url', written, MAX_URL_LENGTH);
+  return written;
+}
+
 /** An account that is to get a webhook, and who asks for it. */
 export interface WebhookHolder extends Authority {
   /** The number of its webhooks. */
@@ -307,11 +317,14 @@ export function newWebhookSecret(cryptography: Cryptography): string {
 function check({ url, types, description }: WebhookInput | WebhookChangeInput) {
   return checkAll({
     url: () => {
-      if (url !== undefined) validateText('url', url, MAX_URL_LENGTH);
+      // Not yet its length: it is stored as the sender writes it.
+      if (url !== undefined) requireStorable('url', url);
     },
     types: () => eventTypes(types ?? undefined),
     description: () => {
-      if (typeof description === 'string') validateText('description', description, MAX_DESCRIPTION_LENGTH);
+      if (typeof description !== 'string') return;
+      requireLength('description', description, MAX_DESCRIPTION_LENGTH);
+      requireStorable('description', description);
     },
   });
 }
@@ -323,8 +336,11 @@ function eventTypes(names?: readonly string[]): readonly EventType[] | undefined
   throw invalid('types', `must be some of ${EVENT_TYPES.join(', ')}, each at most once`);
 }
 
-function validateText(field: string, text: string, most: number): void {
+function requireLength(field: string, text: string, most: number): void {
   if (!hasAtMostCodePoints(text, most)) throw invalid(field, `must be at most ${most} characters`);
+}
+
+function requireStorable(field: string, text: string): void {
   if (!isStorable(text)) throw invalid(field, 'must not contain U+0000 or a lone surrogate');
 }
 

@@ -100,6 +100,19 @@ describe('a webhook', () => {
     expect(await getWebhook.execute(own)).toEqual(back);
   });
 
+  it('has its URL as the sender writes it, whose length is judged, and an equal one changes nothing', async () => {
+    const { createWebhook, changeWebhook, own, webhook, clock, receiver } = await openStore();
+    const longest = `${URL}/`.padEnd(2_048, 'x');
+    const { webhook: created } = await createWebhook.execute({ ...own, url: `${longest}#the part that is not sent` });
+    expect(created.url).toBe(longest);
+    clock.advance(MINUTE);
+    expect(await changeWebhook.execute({ ...own, change: { url: `${URL}#again` } })).toEqual(webhook);
+    const other = { ...webhook, url: `${URL}/2`, updatedAt: clock.now() };
+    expect(await changeWebhook.execute({ ...own, change: { url: `${URL}/2#` } })).toEqual(other);
+    receiver.check = () => Promise.reject(new Error('the name of a URL that stays is not looked up'));
+    expect(await changeWebhook.execute({ ...own, change: { url: other.url } })).toEqual(other);
+  });
+
   it('is its account’s alone, and gone once it is deleted', async () => {
     const { deleteWebhook, own, ...application } = await openStore();
     const { getWebhook, changeWebhook, rotateWebhookSecret, pingWebhook, listDeliveries } = application;

@@ -1,4 +1,5 @@
 import { type AccountMail, type AccountMailKind, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
+import { abortAfter, failureOf } from '../kernel/answers.js';
 import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
@@ -71,25 +72,21 @@ export class SmtpAccountMailSender implements AccountMailSender {
     // Browsers don't send what is after the #, so no server logs the token.
     const link = token === undefined ? [] : [`${page}#${token}`];
     const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`, about), ...link, after(this.contact), ''];
-    // Aborting closes the connection that sends the mail.
-    const signal = AbortSignal.timeout(timeout);
     const mail = {
-      signal,
       to: { name: '', address: email },
       subject,
       text: paragraphs.join('\n\n'),
       // Base64 keeps a long link in one piece.
       encoding: 'base64',
     };
-    const failure = await this.transport.sendMail(mail).then(
-      () => undefined,
+    await abortAfter(timeout, async (signal) => {
+      // Aborting closes the connection that sends the mail.
+      const error = await failureOf(this.transport.sendMail({ ...mail, signal }));
+      if (error === undefined) return;
       // Without the original error as the cause, because it may contain the address.
-      (error: unknown) => {
-        if (isRefusedRecipient(error)) return new RefusedForGood(mailFailure(error));
-        return new Error(signal.aborted ? `no answer within ${timeout} ms` : mailFailure(error));
-      },
-    );
-    if (failure !== undefined) throw failure;
+      if (isRefusedRecipient(error)) throw new RefusedForGood(mailFailure(error));
+      throw new Error(signal.aborted ? `no answer within ${timeout} ms` : mailFailure(error));
+    });
   }
 
   /** Ends the connections. A mail that is being sent fails. */

@@ -1,4 +1,5 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
+import { abortAfter } from '../kernel/answers.js';
 import { mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 const UNPROVEN = 'The address of this account is unproven: its owner may not have written this message.';
@@ -13,10 +14,7 @@ export class SmtpMessageSender implements MessageSender {
   }
 
   async send({ id, text, from, isProven, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
-    // Aborting closes the connection that sends the message.
-    const signal = AbortSignal.timeout(timeout);
     const mail = {
-      signal,
       // An answer to an unproven address might reach somebody who has nothing to do with the account.
       replyTo: isProven ? { name: '', address: from } : undefined,
       subject: `Message from ${isProven ? '' : 'the unproven address '}${from}`,
@@ -27,11 +25,14 @@ export class SmtpMessageSender implements MessageSender {
       // Base64 preserves all line endings and trailing spaces.
       encoding: 'base64',
     };
-    try {
-      await this.transport.sendMail(mail);
-    } catch (error) {
-      throw signal.aborted ? new Error(`no answer within ${timeout} ms`, { cause: error }) : error;
-    }
+    await abortAfter(timeout, async (signal) => {
+      try {
+        // Aborting closes the connection that sends the message.
+        await this.transport.sendMail({ ...mail, signal });
+      } catch (error) {
+        throw signal.aborted ? new Error(`no answer within ${timeout} ms`, { cause: error }) : error;
+      }
+    });
   }
 
   /** Connects and logs in without sending a mail. Rejects if that fails. */

@@ -1,15 +1,22 @@
-import { SECOND, type WebhookRequest, type WebhookResponse, type WebhookSender } from '@adoption-store/domain';
+import { invalid, SECOND, type WebhookRequest, type WebhookResponse, type WebhookSender } from '@adoption-store/domain';
 import { Webhook } from 'standardwebhooks';
+import { abortAfter, failureOf } from '../kernel/answers.js';
+import { retryAfter } from './retry-after.js';
 import { type ResolveName, resolveName, type WebhookPolicy, WebhookTargets } from './webhook-targets.js';
 
 /** Milliseconds in which the name of a new webhook must be resolved. */
 const CHECK_TIMEOUT = 5 * SECOND;
 /** Milliseconds after which the next address of a name is tried. */
 const NEXT_ADDRESS = 2 * SECOND;
+/** Milliseconds in which a response's body is read, so that a receiver whose body stalls doesn't hold its turn. */
+const BODY_TIMEOUT = SECOND;
 /** Bytes of a response's headers. */
 const MOST_HEADERS = 16 * 1_024;
 /** Bytes of a response's body that are read, so that a receiver can finish its response. They are thrown away. */
 const MOST_BODY = 64 * 1_024;
+
+/** What the WHATWG's parser would remove or replace without a word. */
+const UNCLEAR = /^\s|\s$|[\p{Cc}\\]/u;
 
 /** Calls the receivers by HTTP, and signs as Standard Webhooks says. */
 export class HttpWebhookSender implements WebhookSender {
@@ -22,17 +29,21 @@ export class HttpWebhookSender implements WebhookSender {
     this.ca = network.ca;
   }
 
-  async check(url: string): Promise<void> {
-    await this.targets.find(url, AbortSignal.timeout(CHECK_TIMEOUT));
+  async check(text: string): Promise<string> {
+    if (UNCLEAR.test(text)) throw invalid('url', 'must have no outer white space, control character or backslash');
+    const { url } = await abortAfter(CHECK_TIMEOUT, (signal) => this.targets.find(text, signal));
+    url.hash = '';
+    return url.href;
   }
 
   async send(request: WebhookRequest, timeout: number): Promise<WebhookResponse> {
-    const signal = AbortSignal.timeout(timeout);
-    try {
-      return await this.attempt(request, signal);
-    } catch (error) {
-      throw signal.aborted ? new Error(`no complete response within ${timeout} ms`, { cause: error }) : error;
-    }
+    return abortAfter(timeout, async (signal) => {
+      try {
+        return await this.attempt(request, signal);
+      } catch (error) {
+        throw signal.aborted ? new Error(`no response within ${timeout} ms`, { cause: error }) : error;
+      }
+    });
   }
 
   private async attempt(
@@ -67,8 +78,9 @@ export class HttpWebhookSender implements WebhookSender {
       };
       const path = url.pathname + url.search;
       const response = await client.request({ method: 'POST', path, headers, body, signal });
-      await response.body.dump({ limit: MOST_BODY, signal });
-      return { status: response.statusCode };
+      // The status decides, whatever becomes of the body.
+      await failureOf(abortAfter(BODY_TIMEOUT, (late) => response.body.dump({ limit: MOST_BODY, signal: late })));
+      return { status: response.statusCode, retryAfter: retryAfter(response.headers['retry-after'], at) };
     } finally {
       await client.destroy();
     }

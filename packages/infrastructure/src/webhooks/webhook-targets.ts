@@ -2,7 +2,6 @@ import { invalid } from '@adoption-store/domain';
 import ipaddr from 'ipaddr.js';
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { once } from 'node:events';
 import { isIP } from 'node:net';
 
 /** Where webhooks may go, besides public addresses by https. */
@@ -13,8 +12,8 @@ export interface WebhookPolicy {
   readonly mayUseLocalhost: boolean;
 }
 
-/** All addresses of a name. */
-export type ResolveName = (name: string) => Promise<readonly string[]>;
+/** All addresses of a name. Gives up when the signal is aborted. */
+export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface WebhookTarget {
   readonly url: URL;
@@ -35,6 +34,9 @@ const MOST_ADDRESSES = 8;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const HTTPS = 'must be a URL that starts with https://';
+const PORT = 'must have port 443, or one from 1024 to 65535';
+/** Of a name, too, that leads to no address at all. Otherwise a customer could find out which names exist inside. */
+const PUBLIC = 'must lead to a public address: DNS does not know its host name, or the address is not public';
 
 /** Decides where webhooks may go. */
 export class WebhookTargets {
@@ -58,32 +60,38 @@ export class WebhookTargets {
     if (url.username + url.password !== '') throw invalid('url', 'must have no user name and no password');
     // Parsing has written every spelling of an IPv4 address, such as 0x7f.1, as four decimal numbers.
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const found = isIP(host) === 0 ? await this.addressesOf(host, signal) : [host];
-    const judged = found.slice(0, MOST_ADDRESSES).map((address) => ({
-      ...{ address, family: isIP(address) },
-      problem: this.problem(url, host, address),
-    }));
-    const addresses = judged.filter(({ problem }) => problem === undefined);
-    if (addresses.length === 0) throw invalid('url', judged[0]?.problem ?? 'must have a host name that DNS knows');
+    const found = isIP(host) === 0 ? await this.resolve(host, signal) : [host];
+    const addresses = found
+      .slice(0, MOST_ADDRESSES)
+      .filter((address) => this.mayReach(url, host, address))
+      .map((address) => ({ address, family: isIP(address) }));
+    if (addresses.length === 0) throw invalid('url', this.problem(url, host));
     return { url, addresses };
   }
 
-  private async addressesOf(host: string, signal: AbortSignal): Promise<readonly string[]> {
-    const aborted = once(signal, 'abort').then(() => []);
-    return Promise.race([this.resolve(host), aborted]).catch(() => []);
-  }
-
-  /** The rule that this address breaks. */
-  private problem(url: URL, host: string, text: string): string | undefined {
+  private mayReach(url: URL, host: string, text: string): boolean {
     // The IPv4 address that a mapped one leads to.
     const address = ipaddr.process(text);
-    if (isIn(this.allowed, address)) return undefined;
-    const isLocal = this.policy.mayUseLocalhost && host === 'localhost' && address.range() === 'loopback';
-    if (url.protocol !== 'https:' && !isLocal) return HTTPS;
-    const port = Number(url.port === '' ? DEFAULT_PORTS[url.protocol] : url.port);
-    if (port !== 443 && port < 1_024) return 'must have port 443, or one from 1024 to 65535';
-    return isLocal || isPublic(ipaddr.parse(text)) ? undefined : 'must lead to a public address';
+    if (isIn(this.allowed, address)) return true;
+    if (!hasAllowedPort(url)) return false;
+    if (this.isLocal(host) && address.range() === 'loopback') return true;
+    return url.protocol === 'https:' && isPublic(ipaddr.parse(text));
   }
+
+  /** The rule that a URL breaks which leads to no allowed address. The addresses have no part in it. */
+  private problem(url: URL, host: string): string {
+    if (url.protocol !== 'https:' && !this.isLocal(host)) return HTTPS;
+    return hasAllowedPort(url) ? PUBLIC : PORT;
+  }
+
+  private isLocal(host: string): boolean {
+    return this.policy.mayUseLocalhost && host === 'localhost';
+  }
+}
+
+function hasAllowedPort(url: URL): boolean {
+  const port = Number(url.port === '' ? DEFAULT_PORTS[url.protocol] : url.port);
+  return port === 443 || port >= 1_024;
 }
 
 function isPublic(address: Address): boolean {
@@ -105,10 +113,21 @@ function network(text: string): Network {
  * Asks the name servers itself. dns.lookup() would occupy one of the process's four threads until a name server of the
  * receiver's choice answers, so a few receivers could stop all look-ups, and the hashing of passwords.
  */
-export async function resolveName(name: string): Promise<readonly string[]> {
+export async function resolveName(
+  name: string,
+  signal: AbortSignal,
+  servers?: readonly string[],
+): Promise<readonly string[]> {
   // RFC 6761 §6.3: not a question for DNS.
   if (name === 'localhost') return ['127.0.0.1', '::1'];
+  // Cancelling ends all questions of a resolver, so each name has one of its own.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  const cancel = () => {
+    resolver.cancel();
+  };
+  signal.addEventListener('abort', cancel);
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  signal.removeEventListener('abort', cancel);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }

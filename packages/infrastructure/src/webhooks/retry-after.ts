@@ -1,0 +1,22 @@
+import { type Instant, SECOND } from '@adoption-store/domain';
+
+const TIME = String.raw`\d\d:\d\d:\d\d`;
+/** The three forms of a date (RFC 9110 §5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`. */
+const DATES = [
+  String.raw`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} ${TIME} GMT`,
+  String.raw`[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d ${TIME} GMT`,
+  String.raw`[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d ${TIME} \d{4}`,
+].map((form) => new RegExp(`^${form}$`));
+
+/**
+ * The milliseconds that a header `Retry-After` asks for (RFC 9110 §10.2.3): seconds or a date. Undefined if it is malformed.
+ *
+ * @param now when the request was made.
+ */
+export function retryAfter(header: string | readonly string[] | undefined, now: Instant): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * SECOND;
+  if (!DATES.some((form) => form.test(header))) return undefined;
+  const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
