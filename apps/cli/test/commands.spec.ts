@@ -2,6 +2,7 @@ import { openSync } from 'node:fs';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
+import { byOperator } from '@adoption-store/domain/testing';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
@@ -365,10 +366,10 @@ describe('webhooks', () => {
       poolSize: 1,
       webhookSecrets: [secret],
     });
-    const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+    const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
     const { createWebhook, listAccounts } = createApplication({ ...ports, webhookSender });
     const [account] = (await listAccounts.execute()).filter(({ email }) => email === 'hooks@example.com');
-    await createWebhook.execute({ accountId: account?.id as AccountId, url: 'https://example.com' });
+    await createWebhook.execute(byOperator({ accountId: account?.id as AccountId, url: 'https://example.com' }));
     await close();
     const { code, stdout } = await webhooks('secrets');
     expect({ code, lines: stdout.split('\n') }).toEqual({

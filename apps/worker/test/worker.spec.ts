@@ -232,7 +232,7 @@ describe('a worker', () => {
     const create = async (secret = '', isDisabled = false) => {
       const webhookSecrets = [secret];
       const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, webhookSecrets });
-      const webhookSender = { ...ports.webhookSender, check: () => Promise.resolve() };
+      const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
       const application = createApplication({ ...ports, webhookSender });
       const { webhook } = await application.createWebhook.execute({ accountId, url: 'https://example.com' });
       await application.disableWebhook.execute({ id: webhook.id, isDisabled });

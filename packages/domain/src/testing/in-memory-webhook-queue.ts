@@ -67,7 +67,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       const until = later(this.clock.now(), lease);
       const number = entry.turns + 1;
       this.webhooks.set(id, { turns: number, busyUntil: until, turnAt: until });
-      if (this.due(id).length === 0) this.take(id);
+      if (this.due(id).length < limit) this.take(id);
       const deliveries = this.due(id).slice(0, limit).map(itemOf);
       if (deliveries.length > 0) {
         return { number, receiver: receiverOf(entry), secrets: entry.secrets, deliveries };

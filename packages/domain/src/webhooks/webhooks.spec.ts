@@ -192,15 +192,17 @@ describe('a webhook', () => {
     const { accountId } = own;
     const { key } = await issueKey.execute({ accountId });
     const actor = { keyId: key.id };
-    receiver.check = async () => {
+    receiver.check = async (checked) => {
       await revokeKey.execute({ id: key.id });
+      return checked;
     };
     const url = 'https://other.example.com';
     const refused = { code: 'revoked_api_key' };
     await expect(createWebhook.execute({ accountId, actor, url })).rejects.toMatchObject(refused);
     const { key: another } = await issueKey.execute({ accountId });
-    receiver.check = async () => {
+    receiver.check = async (checked) => {
       await revokeKey.execute({ id: another.id });
+      return checked;
     };
     const change = { ...own, actor: { keyId: another.id }, change: { url } };
     await expect(changeWebhook.execute(change)).rejects.toMatchObject(refused);

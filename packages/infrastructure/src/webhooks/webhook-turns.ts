@@ -53,6 +53,8 @@ export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUn
   readonly number: number;
   readonly types: readonly EventType[] | null;
   readonly isRecovering: boolean;
+  /** Whether the feed has events behind its position, for whomever they are. */
+  readonly isBehind: boolean;
 }
 
 /**
@@ -75,7 +77,8 @@ const CLAIM = `
   )
   UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
   FROM turn WHERE webhooks.id = turn.id
-  RETURNING webhooks.id, turns AS number, types, recovery_end IS NOT NULL AS "isRecovering", ${RECEIVER},
+  RETURNING webhooks.id, turns AS number, types, recovery_end IS NOT NULL AS "isRecovering",
+    feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
     secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"`;
 
 export interface DueRow {
@@ -218,27 +221,38 @@ export class WebhookTurns {
     return turn;
   }
 
-  /** The deliveries that are due. If none is, the turn takes events from the feed first. */
+  /** The deliveries that are due. If there is room for more, the turn takes events from the feed first. */
   async take(turn: TurnRow, limit: number): Promise<{ readonly rows: readonly DueRow[]; readonly isFull: boolean }> {
-    const { id, number, accountId, types, isRecovering } = turn;
-    const due = async () => this.run<readonly DueRow[]>(DUE, [id, limit]);
+    const due = async () => this.run<readonly DueRow[]>(DUE, [turn.id, limit]);
     let rows = await due();
-    if (rows.length > 0) return { rows, isFull: false };
-    const [{ count }] = await this.run<[{ count: number }]>(QUEUED, [id]);
-    if (count < MOST_QUEUED) {
-      const kinds = types ?? EVENT_TYPES;
-      const receivers = kinds.map((type) => (isForAll(type) ? EVERYBODY : accountId));
-      await this.run(FOLLOW, [id, number, receivers, kinds, MOST_TAKEN]);
-    }
-    const mayRecover = isRecovering && count < MOST_RECOVERED;
-    if (mayRecover) await this.run(BEGIN_RECOVERY, [id, number]);
-    for (let left = mayRecover ? MOST_PORTIONS : 0; left > 0 && rows.length === 0; left -= 1) {
-      const [[portion]] = await this.run<[{ isRecovering: boolean }[]]>(RECOVER, [id, number]);
+    if (rows.length === limit || !(turn.isBehind || turn.isRecovering)) return { rows, isFull: false };
+    const [{ count }] = await this.run<[{ count: number }]>(QUEUED, [turn.id]);
+    if (turn.isBehind && count < MOST_QUEUED) {
+      await this.follow(turn);
       rows = await due();
-      if (portion?.isRecovering !== true) break;
     }
-    if (!mayRecover) rows = await due();
-    return { rows, isFull: count >= (isRecovering ? MOST_RECOVERED : MOST_QUEUED) };
+    if (rows.length === 0 && turn.isRecovering && count < MOST_RECOVERED) {
+      await this.recover(turn, async () => {
+        rows = await due();
+        return rows.length > 0;
+      });
+    }
+    return { rows, isFull: count >= (turn.isRecovering ? MOST_RECOVERED : MOST_QUEUED) };
+  }
+
+  private async follow({ id, number, accountId, types }: TurnRow): Promise<void> {
+    const kinds = types ?? EVENT_TYPES;
+    const receivers = kinds.map((type) => (isForAll(type) ? EVERYBODY : accountId));
+    await this.run(FOLLOW, [id, number, receivers, kinds, MOST_TAKEN]);
+  }
+
+  /** Recovers portions until something is found, or as many as a turn may search. */
+  private async recover({ id, number }: TurnRow, isFound: () => Promise<boolean>): Promise<void> {
+    await this.run(BEGIN_RECOVERY, [id, number]);
+    for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
+      const [[portion]] = await this.run<[{ isRecovering: boolean }[]]>(RECOVER, [id, number]);
+      if ((await isFound()) || portion?.isRecovering !== true) return;
+    }
   }
 
   /** @param decide gets the webhook, locked. Not called if it is gone, or a later turn exists. */

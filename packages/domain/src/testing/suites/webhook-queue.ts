@@ -517,7 +517,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         await happen();
         await taken();
         await remove(webhook);
-        expect([await take(), await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([undefined, 3, 0]);
+        expect([await take(), await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([undefined, 5, 0]);
       });
 
       it('pings by their age', async () => {
