@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
+import { type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
@@ -368,8 +368,9 @@ describe('webhooks', () => {
     });
     const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
     const { createWebhook, listAccounts } = createApplication({ ...ports, webhookSender });
-    const [account] = (await listAccounts.execute()).filter(({ email }) => email === 'hooks@example.com');
-    await createWebhook.execute(byOperator({ accountId: account?.id as AccountId, url: 'https://example.com' }));
+    const account = (await listAccounts.execute()).find(({ email }) => email === 'hooks@example.com');
+    if (account === undefined) throw new Error('the account is gone');
+    await createWebhook.execute(byOperator({ accountId: account.id, url: 'https://example.com' }));
     await close();
     const { code, stdout } = await webhooks('secrets');
     expect({ code, lines: stdout.split('\n') }).toEqual({

@@ -110,7 +110,14 @@ describe('a webhook', () => {
     for (const page of [await person.get('/webhooks'), await person.get(path)]) {
       const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
       expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', '–', at]);
-      expect(ping).toEqual([expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/), 'Queued', attempts, '500', next, at]);
+      expect(ping).toEqual([
+        expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/),
+        'Queued',
+        attempts,
+        '500',
+        next,
+        at,
+      ]);
       expect(page.text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
       expect(page.text).toContain('till &lt;b&gt;');
     }

@@ -234,7 +234,9 @@ describe('a worker', () => {
       const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, webhookSecrets });
       const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
       const application = createApplication({ ...ports, webhookSender });
-      const { webhook } = await application.createWebhook.execute({ accountId, url: 'https://example.com' });
+      const { webhook } = await application.createWebhook.execute(
+        byOperator({ accountId, url: 'https://example.com' }),
+      );
       await application.disableWebhook.execute({ id: webhook.id, isDisabled });
       await close();
       return webhook.id;

@@ -158,6 +158,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       async () => new SecretCipher(config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]),
     );
     const deliveryIds = new Lazy(async () => new DeliveryIds(await sharedSecret(dataSource, 'webhooks')));
+    // Read before it is needed, because a transaction that needs it may hold the only connection.
+    void deliveryIds.get().catch(() => undefined);
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
       animals: new CoalescingAnimalRepository(dataSource, config.categories),

@@ -203,11 +203,11 @@ export class WebhooksController {
   })
   async deliveries(
     @WebhookId() id: string,
-    @ValidQuery(ListDeliveriesQuery) query: ListDeliveriesQuery,
+    @ValidQuery(ListDeliveriesQuery) { limit, after }: ListDeliveriesQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), ...query });
+    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
     const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), next);
     return sendPage(request, reply, this.context.origin(request), presented);
   }

@@ -1,15 +1,18 @@
 import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
-import type { DeliveryOutcome, DueDelivery, Receiver, Turn, WebhookDelivery } from '../webhooks/delivery.js';
-import { type DeliveryId, type DeliveryStatus, PING, pingData } from '../webhooks/delivery.js';
-import { DELIVERY_SCOPES, MOST_PINGS, type Webhook, type WebhookId } from '../webhooks/webhook.js';
 import {
-  type DeliveryQuery,
-  type EndedTurn,
-  type TurnRequest,
-  type WebhookBacklog,
-  type WebhookQueue,
-} from '../webhooks/webhook-queue.js';
+  type DeliveryId,
+  type DeliveryOutcome,
+  type DeliveryStatus,
+  type DueDelivery,
+  PING,
+  pingData,
+  type Receiver,
+  type Turn,
+  type WebhookDelivery,
+} from '../webhooks/delivery.js';
+import { DELIVERY_SCOPES, MOST_PINGS, type Webhook, type WebhookId } from '../webhooks/webhook.js';
+import type { DeliveryQuery, EndedTurn, TurnRequest, WebhookBacklog, WebhookQueue } from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';

@@ -489,7 +489,7 @@ describe('the decisions on webhooks', () => {
   const failed = (failedTurns: number, since: number, pause: number, end: Partial<TurnEnd> = {}) =>
     ended({ failedTurns, failingSince: later(at, -since), pause, ...end });
   const nowDisabled = { status: 'disabled', updatedAt: at } as const;
-  const answers = (...statuses: number[]) => statuses.map((status) => ({ status }));
+  const answers = (...statuses: number[]) => statuses.map((status) => ({ status, retryAfter: undefined }));
   const asking = (status: number, retryAfter: number) => [{ status, retryAfter }];
 
   const turn = decisions({ it, expect }, (state: Receiver, responses: readonly (WebhookResponse | undefined)[]) =>

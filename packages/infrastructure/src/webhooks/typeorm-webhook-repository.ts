@@ -106,7 +106,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
         { id },
         {
           ...fieldsOf(webhook),
-          ...((isSwitched || webhook.url !== state.webhook?.url) && ANEW),
+          ...((isSwitched || webhook.url !== state.webhook.url) && ANEW),
           ...(isSwitched && (status === 'enabled' ? ENABLED : DISABLED)),
         },
       );

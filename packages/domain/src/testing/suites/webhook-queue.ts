@@ -14,7 +14,7 @@ import {
   type Turn,
 } from '../../webhooks/delivery.js';
 import { MOST_PINGS, type Webhook, type WebhookFields } from '../../webhooks/webhook.js';
-import { type EndedTurn, type TurnRequest, type WebhookQueue } from '../../webhooks/webhook-queue.js';
+import type { EndedTurn, TurnRequest, WebhookQueue } from '../../webhooks/webhook-queue.js';
 import { atOnce, byOperator, NOON, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { newWebhook } from './webhook-repository.js';
@@ -476,7 +476,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
       await queue.wake();
       const { dueSince } = await queue.backlog();
-      expect(dueSince === undefined ? Infinity : dueSince).toBeGreaterThanOrEqual(1);
+      expect(given(dueSince)).toBeGreaterThanOrEqual(1);
       const turn = await taken();
       expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
       for (const delivery of turn.deliveries) await queue.settle(delivery, { status: 'queued', pause: DAY });
