@@ -31,6 +31,7 @@ async function owner(fields?: Fields) {
 /** Does what the worker does, until nothing is due. */
 async function deliver(): Promise<void> {
   while ((await portal.application.publishEvents.execute()).mayHaveMore);
+  await portal.application.wakeWebhooks.execute();
   while ((await portal.application.deliverWebhooks.execute()).mayHaveMore);
 }
 

@@ -6,5 +6,6 @@ export const USE_CASES = [
   'expireOrders',
   'publishEvents',
   'purgeExpired',
+  'wakeWebhooks',
   'reencryptWebhooks',
 ] as const;

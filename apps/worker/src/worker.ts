@@ -137,9 +137,11 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     jobs.start({
       name: 'publish events',
       async work() {
-        const { mayHaveMore, woken } = await publishEvents.execute();
-        if (woken > 0) wakeQuick();
-        if (woken > 0) wakeAny();
+        const { mayHaveMore } = await publishEvents.execute();
+        if ((await application.wakeWebhooks.execute()) > 0) {
+          wakeQuick();
+          wakeAny();
+        }
         return mayHaveMore;
       },
       rest: every(SECOND),

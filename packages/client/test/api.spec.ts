@@ -272,6 +272,7 @@ describe('webhooks', () => {
       requests.length = 0;
       api.webhookSender.answer = () => answer;
       await api.application.publishEvents.execute();
+      await api.application.wakeWebhooks.execute();
       while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
       return requests.map(({ id: eventId, at, body, secrets: signing }) => {
         const stamp = new Date(Math.floor(Date.now() / 1000) * 1000);

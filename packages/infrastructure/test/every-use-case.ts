@@ -236,7 +236,13 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     reencryptWebhooks: () => application.reencryptWebhooks.execute(),
     // A count of all rows can't be made cheaper.
     countWebhookSecrets: async () => undefined,
+    wakeWebhooks: () => application.wakeWebhooks.execute(),
     deliverWebhooks: async () => {
+      const own = await webhook('follow');
+      await application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      while ((await application.publishEvents.execute()).mayHaveMore);
+      await application.recoverDeliveries.execute({ ...own, since: later(clock.now(), -HOUR) });
+      await application.deliverWebhooks.execute();
       for (const answer of [204, 500, 410]) {
         await application.pingWebhook.execute(await webhook(`deliver-${answer}`));
         receiver.answer = () => answer;

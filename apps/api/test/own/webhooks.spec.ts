@@ -61,6 +61,7 @@ const deliveries = async (path: string) => listOf(await get(api, `${path}/delive
 
 async function deliver(): Promise<void> {
   await api.application.publishEvents.execute();
+  await api.application.wakeWebhooks.execute();
   while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
 }
 

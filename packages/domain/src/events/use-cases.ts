@@ -3,7 +3,6 @@ import type { Instant } from '../kernel/clock.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
 import { cursorExpired, EVENT_TYPES, type EventPosition, type EventType, type PublishedEvent } from './event.js';
 import type { EventPage } from './event-feed.js';
-import type { WebhookPorts } from '../webhooks/ports.js';
 import type { EventPorts } from './ports.js';
 
 /** Events that are published in one transaction. */
@@ -54,14 +53,13 @@ function requireKept(after: EventPosition, { end, purged }: EventPage): void {
   throw cursorExpired();
 }
 
-/** Publishes stored events, in the order in which readers get them, and wakes the webhooks that they are for. */
+/** Publishes stored events, in the order in which readers get them. */
 export class PublishEvents {
-  constructor(private readonly ports: EventPorts & Pick<WebhookPorts, 'webhookDeliveries'>) {}
+  constructor(private readonly ports: EventPorts) {}
 
-  async execute(): Promise<{ readonly mayHaveMore: boolean; readonly woken: number }> {
+  async execute(): Promise<{ readonly mayHaveMore: boolean }> {
     // The port may publish fewer at once although there are more.
-    const mayHaveMore = (await this.ports.events.publish(MOST_AT_ONCE)) > 0;
-    return { mayHaveMore, woken: await this.ports.webhookDeliveries.wake() };
+    return { mayHaveMore: (await this.ports.events.publish(MOST_AT_ONCE)) > 0 };
   }
 
   /** When the oldest event was stored that isn't published. */

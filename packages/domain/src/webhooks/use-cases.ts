@@ -165,6 +165,16 @@ export class PingWebhook {
   }
 }
 
+/** Makes the next turn due of each webhook that the feed has something for. To be called after events were published. */
+export class WakeWebhooks {
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhookDeliveries'>) {}
+
+  /** Returns their number. */
+  async execute(): Promise<number> {
+    return this.ports.webhookDeliveries.wake();
+  }
+}
+
 export interface ListDeliveriesInput extends OwnWebhook, PageRequest<DeliveryId> {}
 
 /** A page of a webhook's deliveries, newest first. */

@@ -41,6 +41,7 @@ async function openStore({ mailsAccounts = true } = {}) {
   /** Takes one turn and returns its attempts. */
   const deliver = async () => {
     const attempts: WebhookAttempt[] = [];
+    await application.wakeWebhooks.execute();
     const turn = await application.deliverWebhooks.execute((each) => attempts.push(each));
     return { attempts, ...turn };
   };
