@@ -20,7 +20,7 @@ import { findPorts } from './ports.js';
 const SERVICES = ['api', 'portal', 'worker'];
 /** Node.js options of one service, as in package.json. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  worker: ['--max-old-space-size=96', '--max-semi-space-size=8'],
+  worker: ['--max-old-space-size=96', '--max-semi-space-size=4'],
 };
 
 await prepare();
