@@ -21,6 +21,8 @@ import { type InMemoryWebhookRepository, NEVER, type WebhookEntry } from './in-m
 /** Events that a turn takes from the feed at once, and portions of a recovery. */
 const MOST_TAKEN = 100;
 const MOST_QUEUED = 10_000;
+/** Characters of the events that a turn sends. */
+const MOST_CHARACTERS = 65_536;
 
 interface DeliveryJob {
   readonly id: DeliveryId;
@@ -71,7 +73,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       const number = entry.turns + 1;
       this.webhooks.set(id, { turns: number, busyUntil: until, turnAt: until });
       if (this.due(id).length < limit) this.take(id);
-      const deliveries = this.due(id).slice(0, limit).map(itemOf);
+      const deliveries = withinSize(this.due(id).slice(0, limit).map(itemOf));
       if (deliveries.length > 0) {
         return { number, receiver: receiverOf(entry), secrets: entry.secrets, deliveries };
       }
@@ -302,6 +304,14 @@ function itemOf({ id, webhookId, event, failures, requeued, createdAt }: Deliver
     createdAt: event?.createdAt ?? createdAt,
     data: event?.data ?? pingData(webhookId),
   };
+}
+
+function withinSize(deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
+  let size = 0;
+  return deliveries.filter(({ data }, place) => {
+    size += data.length;
+    return place === 0 || size <= MOST_CHARACTERS;
+  });
 }
 
 function isFor({ accountId, types }: Webhook, event: Stored): boolean {

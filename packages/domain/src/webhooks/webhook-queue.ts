@@ -6,7 +6,7 @@ import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Turn, TurnEnd,
 import type { WebhookId } from './webhook.js';
 
 export interface TurnRequest {
-  /** Most deliveries. */
+  /** Most deliveries. There are fewer if their events are large. */
   readonly limit: number;
   /** Milliseconds that the turn lasts, unless it is ended. */
   readonly lease: number;

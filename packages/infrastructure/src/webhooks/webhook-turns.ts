@@ -19,6 +19,8 @@ import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
 import type { SecretRow } from './stored-secrets.js';
 
+/** Bytes of the events that a turn sends: a worker has many turns, and little memory. */
+const MOST_BYTES = 65_536;
 /** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
 /** A webhook that has so many deliveries queued takes no more events. */
@@ -90,16 +92,25 @@ export interface DueRow {
   readonly type: EventType | null;
   readonly createdAt: string;
   readonly data: string | null;
+  /** How many are due, of which the limit are counted. The size of a turn leaves some out. */
+  readonly found: number;
 }
 
-/** What was purged from the feed isn't sent any more. */
+/** What was purged from the feed isn't sent any more. There is always one row, however large its event is. */
 const DUE = `
-  SELECT due.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
-    ${milliseconds('coalesce(events.created_at, due.created_at)')} AS "createdAt"
-  FROM webhook_deliveries AS due LEFT JOIN events ON events.position = due.position
-  WHERE webhook_id = $1 AND status = 'queued' AND due_at <= now()
-    AND (due.position IS NULL OR events.position IS NOT NULL)
-  ORDER BY due_at, due.id LIMIT $2`;
+  WITH due AS (
+    SELECT due.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
+      ${milliseconds('coalesce(events.created_at, due.created_at)')} AS "createdAt",
+      row_number() OVER (ORDER BY due_at, due.id) AS place
+    FROM webhook_deliveries AS due LEFT JOIN events ON events.position = due.position
+    WHERE webhook_id = $1 AND status = 'queued' AND due_at <= now()
+      AND (due.position IS NULL OR events.position IS NOT NULL)
+    ORDER BY due_at, due.id LIMIT $2
+  ), measured AS (
+    SELECT *, count(*) OVER ()::integer AS found, sum(octet_length(data)) OVER (ORDER BY place) AS bytes FROM due
+  )
+  SELECT number, failures, requeued, "eventId", type, data, "createdAt", found FROM measured
+  WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
 
 /**
  * Takes the next events behind the webhook's position, the first of each type from one index, as the list of events does.
@@ -225,7 +236,8 @@ export class WebhookTurns {
   async take(turn: TurnRow, limit: number): Promise<{ readonly rows: readonly DueRow[]; readonly isFull: boolean }> {
     const due = async () => this.run<readonly DueRow[]>(DUE, [turn.id, limit]);
     let rows = await due();
-    if (rows.length === limit || !(turn.isBehind || turn.isRecovering)) return { rows, isFull: false };
+    const { found = 0 } = rows[0] ?? {};
+    if (found === limit || !(turn.isBehind || turn.isRecovering)) return { rows, isFull: false };
     const [{ count }] = await this.run<[{ count: number }]>(QUEUED, [turn.id]);
     if (turn.isBehind && count < MOST_QUEUED) {
       await this.follow(turn);

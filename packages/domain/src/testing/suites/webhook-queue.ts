@@ -144,6 +144,22 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         expect([delivered.length, new Set(delivered.map(({ eventId }) => eventId)).size]).toEqual([210, 210]);
       });
 
+      it('with fewer events in a turn if they are large', async () => {
+        // Each character has six in JSON.
+        await add({ types: ['message.sent'] });
+        for (let count = 0; count < 6; count += 1) {
+          const id = unique.name() as MessageId;
+          await ports.messages.add({ id, accountId: account.id, text: '\u0001'.repeat(4_096), createdAt: NOON });
+          await ports.messages.markSent(id);
+        }
+        await publish();
+        const sizes: number[] = [];
+        for (let turn = await take(); turn !== undefined; turn = await take()) {
+          sizes.push((await sendAll(turn)).length);
+        }
+        expect(sizes).toEqual([2, 2, 2]);
+      });
+
       it('and leaves nothing behind, however publishing and the ends of turns race', async () => {
         const receivers = [await add(), await add({ types: ['pet.added'] })];
         let publishing = 1;
