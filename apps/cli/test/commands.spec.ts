@@ -484,7 +484,7 @@ describe('bad arguments', () => {
       messageCommands,
       [
         ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
-        ['retry', '--all-failed', '--since', 'yesterday'],
+        ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
         ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
       ],
     ],
