@@ -85,6 +85,30 @@ There is no field here for
     expect(await importing(file)).toMatchObject({ code: 0 });
   });
 
+  it('says so where no row is an animal, or there is none', async () => {
+    const old = `${ASM3_HEADER}Old,Cat,0,0,2020-01-01,0\n`;
+    const { code, stdout } = await importing(`${old}Guest,Cat,0,0,,1\n`, '--format', 'asm3');
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^0 animals added\n {2}the file has 2 rows, and none is an animal to add\n/),
+    });
+    expect((await importing('{"animals":[]}', '--format', 'petfinder')).stdout).toBe(
+      '0 animals added\n  the file has no rows\n',
+    );
+    expect((await importing(HEADER, '--dry-run')).stdout).toContain('the file has no rows\n');
+  });
+
+  it('reads a file of an old Mac, and one that another program has cut short', async () => {
+    const file = 'id,name,categoryId,status\r,Mia,2\r,Rex, 1,Available\r';
+    expect(await importing(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 animals added\n/) });
+    expect(await exported()).toBe(`${HEADER}1,Mia,2,available\r\n2,Rex,1,available\r\n`);
+  });
+
+  it('names --format for a file of JSON', async () => {
+    const file = await fileOf('array.json', '[\n  {"name": "Rex", "categoryId": 1}\n]\n');
+    expect(await animals(['import', file])).toMatchObject({ code: 65, stderr: expect.stringContaining('--format') });
+  });
+
   it('names the first hundred refused rows, whoever refuses them, and counts the others', async () => {
     await importing(`${HEADER}5,Rex,1,sold\n`);
     const { code, stderr } = await importing(`${HEADER}5,Rex,1,sold\n${'x,y,z,sold\n'.repeat(2_000)}`);

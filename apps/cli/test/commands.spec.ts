@@ -425,13 +425,13 @@ describe('text of strangers', () => {
     await create('--email', 'hostile@example.com', '--name', 'plain');
     await query(`UPDATE api_keys SET name = E'${HOSTILE}\\nB' WHERE name = 'plain'`);
     await query(`UPDATE accounts SET email = '\u001b]0;x\u202e@example.com' WHERE email = 'hostile@example.com'`);
-    const file = `name,categoryId,"${HOSTILE}\n2 animals added"\nRex,1,x\n`;
+    const file = JSON.stringify({ name: 'Rex', categoryId: 1, [`${HOSTILE}\n2 animals added`]: 'x' });
     const animals = (args: readonly string[], text = '') =>
       call(animalCommands, args, { DATABASE_URL: database.ownerUrl }, { stdin: Readable.from([Buffer.from(text)]) });
     const printed = [
       await keys('list'),
       await accounts('list'),
-      await animals(['import', '-', '--dry-run'], file),
+      await animals(['import', '-', '--dry-run', '--format', 'ndjson'], file),
       await animals(['import', '-'], `name,categoryId,"${HOSTILE}","${HOSTILE}"\n`),
       await keys(HOSTILE),
       await accounts('plan', HOSTILE, 'pro'),
@@ -485,7 +485,7 @@ describe('bad arguments', () => {
       messageCommands,
       [
         ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
-        ['retry', '--all-failed', '--since', 'yesterday'],
+        ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
         ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
       ],
     ],

@@ -35,6 +35,8 @@ export function retryAfterOf(headers: Headers): number | undefined {
   // Uses the sender's clock, because the local one may be wrong.
   const now = Date.parse(headers.get('Date') ?? '') || Date.now();
   // One of HTTP's three date formats has no time zone.
-  const seconds = (Date.parse(text.replace(/( GMT)?$/, ' GMT')) - now) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  const date = Date.parse(text.replace(/( GMT)?$/, ' GMT'));
+  // Date.parse takes 30 February for 2 March. The day is the first number of each format.
+  const exists = new Date(date).getUTCDate() === Number(/\d+/.exec(text)?.[0]);
+  return exists ? Math.max(0, (date - now) / 1000) : undefined;
 }

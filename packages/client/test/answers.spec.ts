@@ -282,7 +282,9 @@ const OBEYED: readonly (readonly [wait: number, ...values: readonly string[]])[]
   [20_000, 'Wed, 25 Nov 2026 12:00:20 GMT'],
   [250, 'Wed, 25 Nov 2015 12:00:00 GMT'],
   // These say nothing.
-  ...['-5', '1.5', '1e3', '+5', 'soon', '', '5, 10', '2026-11-25T12:00:20Z'].map((value) => [250, value] as const),
+  ...['-5', '1.5', '1e3', '+5', 'soon', '', '5, 10', '2026-11-25T12:00:20Z', 'Tue, 31 Nov 2026 12:00:20 GMT'].map(
+    (value) => [250, value] as const,
+  ),
   [250, '5', '10'],
   [250],
 ];

@@ -3,7 +3,7 @@ import { Expose } from 'class-transformer';
 import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
 import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import type { Described } from './schema.js';
-import { IsInt64, IsStrings, IsTime } from './validation.js';
+import { IsInt64, IsStrings } from './validation.js';
 
 const REF = '#/components/schemas/';
 /** The class of a body has the name of its schema under this key of its metadata. */
@@ -86,7 +86,6 @@ function isNull(value: unknown, { type }: Described): boolean {
 function ruleOf(field: string, { type: types, format, enum: words }: Described): PropertyDecorator {
   const type = [types].flat().find((each) => each !== 'null');
   if (Array.isArray(words)) return IsIn(words, { message: `${field} must be one of ${words.join(', ')}` });
-  if (format === 'date-time') return IsTime();
   if (type === 'string') return IsString({ message: `${field} must be a string` });
   if (type === 'array') return IsStrings();
   if (type === 'integer' && format === 'int64') return IsInt64();

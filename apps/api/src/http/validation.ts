@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { isRFC3339, ValidateBy, validateSync } from 'class-validator';
+import { ValidateBy, validateSync } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
 
 /** All properties of an input. A class that implements it doesn't compile if it lacks one. */
@@ -38,14 +38,5 @@ export function IsStrings(): PropertyDecorator {
   return ValidateBy({
     name: 'isStrings',
     validator: { validate, defaultMessage: () => '$property must be an array of strings' },
-  });
-}
-
-export function IsTime(): PropertyDecorator {
-  // A leap second is a time of RFC 3339, but none of Date.
-  const validate = (value: unknown) => isRFC3339(value) && !Number.isNaN(Date.parse(String(value)));
-  return ValidateBy({
-    name: 'isTime',
-    validator: { validate, defaultMessage: () => '$property must be a time such as 2026-11-21T12:00:00Z' },
   });
 }

@@ -7,11 +7,11 @@ import {
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
   GetWebhook,
-  instant,
   isDeliveryId,
   ListDeliveries,
   ListWebhooks,
   PingWebhook,
+  readInstant,
   RecoverDeliveries,
   RetryDelivery,
   RotateWebhookSecret,
@@ -247,7 +247,7 @@ export class WebhooksController {
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
-    const input = { ...own(request, id, condition), since: instant(Date.parse(since)) };
+    const input = { ...own(request, id, condition), since: readInstant('since', since) };
     return presentWebhook(await this.recoverDeliveries.execute(input));
   }
 }

@@ -324,6 +324,7 @@ describe('deliveries', () => {
       '2026-11-21',
       '2026-11-21T12:00:60Z',
       '2026-11-21T12:00:00',
+      '2026-02-30T00:00:00Z',
     ])
       expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
   });

@@ -149,8 +149,13 @@ function refusal({ refused: { first, count } }: ImportReport): DataError {
 function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
   const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
   const omitted = omissions.list().map(([what, count]) => `  ${inOneLine(what)}: ${grouped(count)}\n`);
+  const none =
+    omissions.rows === 0
+      ? 'the file has no rows'
+      : `the file has ${counted(omissions.rows, 'row')}, and none is an animal to add`;
   return [
     `${counted(withId + withoutId, 'animal')} ${isStored ? 'added' : 'would be added: this was a dry run'}\n`,
+    ...(withId + withoutId === 0 ? [`  ${none}\n`] : []),
     ...(withId > 0 ? [`  with an id of the file: ${grouped(withId)}\n`] : []),
     ...(withoutId > 0 ? [`  with a new id: ${grouped(withoutId)}${ids}\n`] : []),
     ...(omitted.length > 0 ? ['There is no field here for\n', ...omitted] : []),

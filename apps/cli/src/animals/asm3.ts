@@ -31,14 +31,17 @@ export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
     isEmpty,
     rowOf: (texts, line) => {
       // An animal may be called None: ASM3 has no animal without a name.
-      const cells: Cells = (column) => (column !== 'ANIMALNAME' && isEmpty(texts(column)) ? '' : texts(column));
+      const cells: Cells = (column) => {
+        if (column === 'ANIMALNAME') return texts(column);
+        return isEmpty(texts(column)) ? '' : texts(column).trim();
+      };
       const code = cells('ANIMALCODE');
       // ASM3 writes a further row for each vaccination, test, medicine, cost, log and picture of an animal.
       const isOfLast = code !== '' && code === lastCode && cells('ANIMALSPECIES') === '';
       lastCode = code;
       const reason = isOfLast ? 'further rows of an animal' : reasonToOmit(cells);
       if (reason === undefined) return animalRow(cells, line, categoryOf);
-      omissions.add(reason);
+      omissions.addRow(reason);
       return undefined;
     },
   });
@@ -46,7 +49,7 @@ export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
 
 /** ASM3 writes Python's None where it has no value. */
 function isEmpty(cell: string): boolean {
-  return cell === '' || cell === 'None';
+  return ['', 'None'].includes(cell.trim());
 }
 
 function reasonToOmit(cells: Cells): string | undefined {

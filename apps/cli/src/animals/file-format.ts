@@ -7,10 +7,22 @@ const MOST_KINDS = 200;
 /** Counts what is in a file but has no field in the store, for the report at the end. */
 export class Omissions {
   private readonly counts = new Map<string, number>();
+  private rowCount = 0;
 
   add(what: string): void {
     const kind = this.counts.size < MOST_KINDS || this.counts.has(what) ? what : 'others';
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+
+  /** Counts a row that is left out, too. */
+  addRow(why: string): void {
+    this.rowCount += 1;
+    this.add(why);
+  }
+
+  /** The rows that are left out. */
+  get rows(): number {
+    return this.rowCount;
   }
 
   /** The kinds with their counts, the most frequent first. */

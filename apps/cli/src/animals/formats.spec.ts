@@ -9,6 +9,8 @@ import { piecesOf } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
+const IS_JSON =
+  'is JSON, not CSV: name its format by --format ndjson (an animal of this store a line) or --format petfinder';
 const CATEGORIES: Readonly<Record<string, bigint>> = { Dog: 1n, Cat: 2n, 'Small & Furry': 3n };
 
 async function* chunksOf(bytes: Buffer, size: number) {
@@ -33,18 +35,51 @@ describe('a CSV', () => {
   it.each([
     ['with line feeds', '\n', ''],
     ['with carriage returns', '\r\n', ''],
+    ['with carriage returns alone', '\r', ''],
     ['with a byte order mark', '\n', '\ufeff'],
+    ['with a byte order mark and carriage returns alone', '\r', '\ufeff'],
   ])('%s is read in any order of columns, each row with the line on which it begins', async (_what, end, mark) => {
     const lines = ['status,name,categoryId,id', ',a,1,', 'sold,"b', '\t""b"" ",-9223372036854775808,7', '', ' c,é,3,'];
-    expect(await rowsOf(readCsv, mark + lines.join(end))).toEqual([
-      animal(2, 'a', 1n),
-      animal(3, `b${end}\t"b" `, -(2n ** 63n), { id: 7n, status: 'sold' }),
-      animal(6, 'é', 3n, { status: ' c' }),
+    for (const size of [1, 5, 1_000]) {
+      expect(await rowsOf(readCsv, mark + lines.join(end), size)).toEqual([
+        animal(2, 'a', 1n),
+        animal(3, `b${end}\t"b" `, -(2n ** 63n), { id: 7n, status: 'sold' }),
+        animal(6, 'é', 3n, { status: 'c' }),
+      ]);
+    }
+  });
+
+  it.each([
+    ['a carriage return is no line end', 'name,categoryId\n"a\rb",1\nb\rc,2\n', ['a\rb', 'b\rc']],
+    ['a lone line feed at its end is one too', 'categoryId,name\r1,a\r2,b\n', ['a', 'b']],
+    ['both may end a line', 'categoryId,name\r\r\n1,a\r\r\n2,b\r\r\n', ['a', 'b']],
+  ])('has the line end of its header: %s', async (_what, file, names) => {
+    for (const size of [1, 1_000])
+      expect(await rowsOf(readCsv, file, size)).toMatchObject(names.map((name) => ({ animal: { name } })));
+  });
+
+  it('takes outer spaces and the case of a cell for nothing, but of a name', async () => {
+    const file = 'id,name,categoryId,status\n 7 , Mia , 1,Available\n ,Rex,2\t,\u00a0SOLD \n,Leo,3, \n';
+    expect(await rowsOf(readCsv, file)).toEqual([
+      animal(2, ' Mia ', 1n, { id: 7n, status: 'available' }),
+      animal(3, 'Rex', 2n, { status: 'sold' }),
+      animal(4, 'Leo', 3n),
     ]);
   });
 
   it.each([
-    ...['1.5', '1e3', '', ' 1', '007', '12345678901234567890'].map((text) => [text, 'categoryId must be an integer']),
+    [',Mia,2\n', animal(2, 'Mia', 2n)],
+    ['7,Mia,2\r\n', animal(2, 'Mia', 2n, { id: 7n })],
+    [',Mia\n', { line: 2, refusal: 'categoryId must be an integer (the row has 2 fields, and the header 4)' }],
+    [',Mia,2', { line: 2, refusal: 'has 3 fields, and the header 4' }],
+    [',Mia,"2"', { line: 2, refusal: 'has 3 fields, and the header 4' }],
+  ])('whose last row is cut short to %j is read where what is missing may be empty', async (row, expected) => {
+    for (const size of [1, 1_000])
+      expect(await rowsOf(readCsv, `id,name,categoryId,status\n${row}`, size)).toEqual([expected]);
+  });
+
+  it.each([
+    ...['1.5', '1e3', '', '1 0', '007', '12345678901234567890'].map((text) => [text, 'categoryId must be an integer']),
     ['1,2', 'has 3 fields, and the header 2'],
   ])('with the number %j has that row refused alone', async (number, refusal) => {
     expect(await rowsOf(readCsv, `name,categoryId\na,1\nb,${number}\nc,3\n`)).toEqual([
@@ -60,6 +95,17 @@ describe('a CSV', () => {
     ['name;status\na;sold\n', 1, 'lacks the column "categoryId" (the separator found is ";")'],
     ['name,categoryId,NAME\n', 1, 'has the column "NAME" twice'],
     ['name,categoryId,name\n', 1, 'has the column "name" twice'],
+    ['"na\nme";categoryId\n', 1, 'has a line end in the name of the column that begins with "na"'],
+    [
+      'id,"categ ""x""\r\noryId",name\r\n',
+      1,
+      'has a line end in the name of the column that begins with "categ \\"x\\""',
+    ],
+    ['sep=;\r\nname;"category\nId"\r\n', 2, 'has a line end in the name of the column that begins with "category"'],
+    ['"na\rme",categoryId\ra,1\r', 1, 'has a line end in the name of the column that begins with "na"'],
+    ['[{"name":"a","categoryId":1}]', 1, IS_JSON],
+    ['[\n  {\n    "name": "a"\n  }\n]\n', 1, IS_JSON],
+    ['{"animals":[]}', 1, IS_JSON],
     ['name,categoryId\n"a,1\nb,2\n', 2, 'has a quote that is never closed'],
     ['name,categoryId\na,1\n"b"b,2\n', 3, 'has text behind a closing quote'],
     ['name,categoryId\n"a\n",1\nb"b,2\n', 4, 'has a quote in a field that does not begin with one'],
@@ -67,8 +113,9 @@ describe('a CSV', () => {
     expect((await rowsOf(readCsv, file)).at(-1)).toEqual({ line, refusal: `${reason}; what follows was not read` });
   });
 
-  it('that is not UTF-8 is refused from that line on', async () => {
-    const file = Buffer.concat([Buffer.from('name,categoryId\né,1\n'), Buffer.from([0xe9, 0x2c, 0x31, 0x0a])]);
+  it.each(['\n', '\r'])('that is not UTF-8 is refused from that line on, if lines end in %j', async (end) => {
+    const bytes = ['name,categoryId', 'é,1', ''].join(end);
+    const file = Buffer.concat([Buffer.from(bytes), Buffer.from(`\xe9,1${end}`, 'latin1')]);
     for (const size of [1, 100]) {
       expect(await rowsOf(readCsv, file, size)).toEqual([
         animal(2, 'é', 1n),
@@ -100,16 +147,58 @@ describe('a CSV that Excel has saved', () => {
     ['with the separator in its first line', `sep=;\r\n${file(';')}`, 3],
     ['as UTF-16', utf16(file('\t')), 2],
     ['as big-endian UTF-16', utf16(file('\t')).swap16(), 2],
+    ['on an old Mac', file(',', '\r'), 2],
+    ['on an old Mac, with the separator in its first line', `sep=;\r${file(';', '\r')}`, 3],
+    ['on an old Mac, as UTF-16', utf16(file('\t', '\r')), 2],
   ])('%s is read', async (_what, bytes, line) => {
     for (const size of [1, 1_000])
       expect(await rowsOf(readCsv, bytes, size)).toEqual([animal(line, 'é', 1n), animal(line + 2, 'b', 2n)]);
   });
 
-  it('as UTF-16 that is not valid is refused with the encoding that was found', async () => {
-    const bytes = Buffer.concat([utf16('name,categoryId\n'), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
-    expect((await rowsOf(readCsv, bytes)).at(-1)).toMatchObject({
+  it.each(['\n', '\r'])('as UTF-16 that is not valid is refused with the encoding that was found', async (end) => {
+    const bytes = Buffer.concat([utf16(`name,categoryId${end}a,1${end}`), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
+    expect((await rowsOf(readCsv, bytes)).at(-1)).toEqual({
+      line: 3,
       refusal: 'is not valid UTF-16; what follows was not read',
     });
+  });
+});
+
+/** Byte for byte. */
+describe('the CSV of a program', () => {
+  const MARK = 'efbbbf';
+  const hex = (text: string) => Buffer.from(text).toString('hex');
+  const [mia, rex, zoe] = [animal(2, 'Mia', 2n), animal(3, 'Rex, the "dog"', 1n, { status: 'available' }), 'Zoë\nBär'];
+
+  it.each<[string, string, string]>([
+    [
+      'Excel in English (CSV UTF-8)',
+      MARK,
+      'id,name,categoryId,status\r\n,Mia,2,\r\n,"Rex, the ""dog""",1,Available\r\n9,"Zoë\nBär",2,Sold\r\n',
+    ],
+    [
+      'Excel in German (CSV UTF-8)',
+      MARK,
+      'id;name;categoryId;status\r\n;Mia;2;\r\n;"Rex, the ""dog""";1;Available\r\n9;"Zoë\nBär";2;Sold\r\n',
+    ],
+    [
+      'Google Sheets, which ends the last line with the file',
+      '',
+      'id,name,categoryId,status\r\n,Mia,2,\r\n,"Rex, the ""dog""",1,Available\r\n9,"Zoë\nBär",2,Sold',
+    ],
+    ['an old Mac', '', 'id,name,categoryId,status\r,Mia,2\r,"Rex, the ""dog""", 1,Available\r9,"Zoë\nBär",2,Sold\r'],
+  ])('%s is read', async (_program, mark, text) => {
+    const bytes = Buffer.from(mark + hex(text), 'hex');
+    for (const size of [1, 7, 1_000])
+      expect(await rowsOf(readCsv, bytes, size)).toEqual([mia, rex, animal(4, zoe, 2n, { id: 9n, status: 'sold' })]);
+  });
+
+  it('Excel is read where it leaves out empty cells at the end, which it does by blocks of 16 rows', async () => {
+    const rows = (end: string) => Array.from({ length: 16 }, () => `,Mia,2${end}\r\n`).join('');
+    const file = `\ufeffid,name,categoryId,status\r\n,Rex,1,Sold\r\n${rows(',').slice(0, -2 * 9)}${rows('')}`;
+    const read = await rowsOf(readCsv, file);
+    expect(read).toHaveLength(31);
+    expect(read.slice(1)).toEqual(Array.from({ length: 30 }, (_, index) => animal(index + 3, 'Mia', 2n)));
   });
 });
 
@@ -118,6 +207,7 @@ describe('NDJSON', () => {
     const file =
       '\ufeff{"name":"a","categoryId":-9223372036854775808}\r\n\n' +
       '{"breed":1.5,"id":9,"categoryId":9223372036854775807,"name":"\\u00e9\\n","status":"sold"}';
+    expect(await rowsOf(readNdjson, file.replaceAll(/\r?\n/g, '\r'))).toMatchObject([{ line: 1 }, { line: 3 }]);
     expect(await read(readNdjson, file)).toEqual({
       rows: [animal(1, 'a', -(2n ** 63n)), animal(3, 'é\n', 2n ** 63n - 1n, { id: 9n, status: 'sold' })],
       omitted: { breed: 1 },
@@ -164,6 +254,8 @@ describe('an export of ASM3', () => {
         '"8","S8","Bo","Cat","","0","0","None",""',
         '"9","S9","Coco","Parrot","","0","0","",""',
         '"10","","No code","Dog","","0","0","",""',
+        // Saved again by a spreadsheet.
+        '11,S11,Ulf,Dog, ,0,0, 1',
       ),
     );
     expect(rows).toEqual([
@@ -175,9 +267,10 @@ describe('an export of ASM3', () => {
       animal(11, 'Bo', 2n, { status: 'available' }),
       { line: 12, refusal: 'ANIMALSPECIES "Parrot" has no category' },
       animal(13, 'No code', 1n, { status: 'available' }),
+      animal(14, 'Ulf', 1n, { status: 'sold' }),
     ]);
     expect(omitted).toEqual({
-      ...{ ANIMALID: 10, ANIMALCODE: 11, ANIMALDECEASEDDATE: 1, ANIMALNONSHELTER: 10, VACCINATIONTYPE: 2 },
+      ...{ ANIMALID: 11, ANIMALCODE: 12, ANIMALDECEASEDDATE: 1, ANIMALNONSHELTER: 11, VACCINATIONTYPE: 2 },
       ...{ 'further rows of an animal': 2, 'deceased animals': 1, 'animals that are not the shelter’s': 1 },
     });
   });
@@ -276,11 +369,11 @@ describe('the elements of a JSON file', () => {
     );
   });
 
-  it('have the lines on which they begin', async () => {
-    const text = '\ufeff{"animals":\r\n[\n{"a":\n"\\n"}, {\n}\n]}\n\n{"animals":[{"b":[]}]}\n{"c":\n1}';
-    expect(await elements(text)).toEqual([
-      { line: 3, text: '{"a":\n"\\n"}' },
-      { line: 4, text: '{\n}' },
+  it.each(['\n', '\r\n', '\r'])('have the lines on which they begin, if lines end in %j', async (end) => {
+    const text = '\ufeff{"animals":\n[\n{"a":\n"\\n"}, {\n}\n]}\n\n{"animals":[{"b":[]}]}\n{"c":\n1}';
+    expect(await elements(text.replaceAll('\n', end))).toEqual([
+      { line: 3, text: `{"a":${end}"\\n"}` },
+      { line: 4, text: `{${end}}` },
       { line: 8, text: '{"b":[]}' },
       { line: 9, text: '{"c":1}' },
     ]);

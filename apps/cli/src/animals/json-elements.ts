@@ -1,4 +1,4 @@
-import { type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
+import { type LineEnd, type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
 
 export const UNKNOWN_SHAPE =
   'is not JSON of a known shape: known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
@@ -18,7 +18,7 @@ export interface JsonText {
  */
 export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): AsyncGenerator<readonly JsonText[]> {
   const splitter = new Splitter(key);
-  for await (const { bytes } of pieces) yield splitter.read(bytes.toString('utf8'));
+  for await (const { bytes, lineEnd } of pieces) yield splitter.read(bytes.toString('utf8'), lineEnd);
   splitter.end();
 }
 
@@ -47,14 +47,14 @@ class Splitter {
   constructor(private readonly key: string) {}
 
   /** The elements that end in this text. */
-  read(text: string): readonly JsonText[] {
+  read(text: string, lineEnd: LineEnd): readonly JsonText[] {
     this.found = [];
     this.rest += text;
     let length = 0;
     for (const [token] of this.rest.matchAll(TOKENS)) {
       if (this.element === undefined) this.readFrame(token);
       else this.readElement(this.element, token);
-      this.line += linesIn(token);
+      this.line += linesIn(token, lineEnd);
       length += token.length;
     }
     this.rest = this.rest.slice(length);

@@ -10,8 +10,8 @@ const INTEGER = /^-?\d{1,19}$/;
 
 /** Reads an animal as JSON from each line, as strictly as the API reads a body. */
 export const readNdjson: ReadRows = async function* (input, { omissions }) {
-  for await (const { line, bytes } of piecesOf(input, '\n')) {
-    const texts = bytes.toString('utf8').split('\n');
+  for await (const { line, bytes, lineEnd } of piecesOf(input, 'line')) {
+    const texts = bytes.toString('utf8').split(lineEnd);
     yield texts.flatMap((text, index) => (BLANK.test(text) ? [] : animalRow(line + index, text, omissions)));
   }
 };

@@ -1,10 +1,4 @@
-import {
-  type AccountMessage,
-  type Instant,
-  instant,
-  type ListMessagesInput,
-  type MessagePlace,
-} from '@adoption-store/domain';
+import { type AccountMessage, type ListMessagesInput, type MessagePlace, readInstant } from '@adoption-store/domain';
 import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
 import { inParts, table } from '../output.js';
 
@@ -21,8 +15,6 @@ const USAGE = `Usage:
 `;
 
 const MESSAGE_ID = /^msg_[0-9A-Za-z]{24}$/;
-// RFC 3339 §5.6, to the second.
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/;
 
 export const messageCommands: Program = { commands: { list, retry }, usage: USAGE };
 
@@ -53,7 +45,9 @@ function retry(args: string[]): Command {
   const { values, positionals: ids, isOn } = parse(args, ['since'], ['ID…'], ['all-failed']);
   if (isOn('all-failed')) {
     if (ids.length > 0) throw new UsageError('--all-failed goes without an ID');
-    const since = timeOf(values['since']);
+    const { since: text } = values;
+    if (text === undefined) throw new UsageError('--since is required with --all-failed');
+    const since = readInstant('--since', text);
     return async ({ retryFailedMessages }) => {
       const count = await retryFailedMessages.execute({ since });
       return `${count} ${count === 1 ? 'message is' : 'messages are'} queued again\n`;
@@ -67,11 +61,4 @@ function retry(args: string[]): Command {
       await retryMessage.execute({ id });
       return `message ${id} is queued again\n`;
     });
-}
-
-function timeOf(text: string | undefined): Instant {
-  if (text === undefined) throw new UsageError('--since is required with --all-failed');
-  const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new UsageError('--since must be a time, such as 2026-11-01T00:00:00Z');
-  return instant(time);
 }

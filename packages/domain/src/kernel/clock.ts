@@ -1,4 +1,5 @@
 import type { Branded } from './branded.js';
+import { invalid } from './errors.js';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = Branded<number, 'Instant'>;
@@ -18,6 +19,29 @@ export const MOST_SKEW = 2 * MINUTE;
 
 export function instant(milliseconds: number): Instant {
   return milliseconds as Instant;
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+/** In UTC, with a year of four digits. */
+const WRITABLE = /^\d{4}-/;
+
+/**
+ * The instant of a time in RFC 3339.
+ *
+ * @throws InvalidInput if the text is none, its date doesn't exist, its second is a leap second, or its year in UTC isn't
+ * one of RFC 3339.
+ */
+export function readInstant(field: string, text: string): Instant {
+  const [, date = '', time = '', fraction = '', offset = ''] = TIME.exec(text) ?? [];
+  // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
+  const exists = textOf(Date.parse(`${date}T${time}Z`)).startsWith(`${date}T${time}.`);
+  const milliseconds = Date.parse(`${date}T${time}${fraction}${offset.toUpperCase()}`);
+  if (exists && WRITABLE.test(textOf(milliseconds))) return instant(milliseconds);
+  throw invalid(field, 'must be a time that exists, such as 2026-11-21T12:00:00Z');
+}
+
+function textOf(milliseconds: number): string {
+  return Number.isNaN(milliseconds) ? '' : new Date(milliseconds).toISOString();
 }
 
 /** The start of the UTC window of that length (in milliseconds) that contains `now`. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
+import { readInstant } from './clock.js';
 import { checkAll, DomainError, invalid } from './errors.js';
 import { int64From, isInt64 } from './int64.js';
 import { type PageRequest, readPage } from './page.js';
@@ -19,6 +20,34 @@ describe('random text', () => {
   it('has exactly the length that was asked for', () => {
     const ascending = { randomBytes: () => Uint8Array.from({ length: 256 }, (_, index) => index), sha256: String };
     for (const length of [0, 1, 62, 248, 249, 600]) expect(randomBase62(length, ascending)).toHaveLength(length);
+  });
+});
+
+describe('a time', () => {
+  it.each([
+    ['2026-11-21T12:00:00Z', '2026-11-21T12:00:00.000Z'],
+    ['2026-11-21t12:00:00.1239z', '2026-11-21T12:00:00.123Z'],
+    ['2026-11-21 12:00:00-00:00', '2026-11-21T12:00:00.000Z'],
+    ['2024-02-29T23:30:00-01:00', '2024-03-01T00:30:00.000Z'],
+    ['2000-02-29T00:00:00+23:59', '2000-02-28T00:01:00.000Z'],
+    ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
+  ])('is read from RFC 3339: %s', (text, wanted) => {
+    expect(new Date(readInstant('since', text)).toJSON()).toBe(wanted);
+  });
+
+  it.each([
+    // Dates that don't exist, which Date takes for later ones.
+    ...['2026-02-30', '2026-02-29', '1900-02-29', '2026-04-31', '2026-13-01', '2026-00-01', '2026-01-00'].map(
+      (date) => `${date}T00:00:00Z`,
+    ),
+    ...['24:00:00', '12:60:00', '23:59:60'].map((time) => `2026-01-01T${time}Z`),
+    ...['', 'z0', '+24:00', '+0100', '+01:60', ' UTC'].map((offset) => `2026-01-01T00:00:00${offset}`),
+    ...['2026-01-01', '2026-01-01T00:00Z', '2026-01-01T00:00:00.Z', 'yesterday', '', ' 2026-01-01T00:00:00Z'],
+    // In UTC their years have no four digits.
+    ...['0000-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01'],
+  ])('is not read from %j', (text) => {
+    const refusal = 'since must be a time that exists, such as 2026-11-21T12:00:00Z';
+    expect(() => readInstant('since', text)).toThrow(refusal);
   });
 });
 

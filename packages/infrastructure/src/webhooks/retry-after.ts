@@ -18,5 +18,7 @@ export function retryAfter(header: string | readonly string[] | undefined, now: 
   if (/^\d+$/.test(header)) return Number(header) * SECOND;
   if (!DATES.some((form) => form.test(header))) return undefined;
   const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  // Date.parse takes 30 February for 2 March. The day is the first number of each form.
+  const exists = new Date(date).getUTCDate() === Number(/\d+/.exec(header)?.[0]);
+  return exists ? Math.max(0, date - now) : undefined;
 }
