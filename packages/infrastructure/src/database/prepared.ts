@@ -45,6 +45,26 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   );
 }
 
+/** Like `queryPrepared`, with rows as objects. */
+export async function queryPreparedObjects<Row extends object>(
+  dataSource: DataSource,
+  { name, text }: Statement,
+  values: unknown[],
+  transaction?: Transaction,
+): Promise<readonly Row[]> {
+  const pool = poolOf(dataSource);
+  const query = { ...(!pool.poolsTransactions && { name }), text, values, types: TYPES };
+  return writeToDatabase(
+    dataSource,
+    async ({ queryRunner }) => {
+      const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
+      const { rows } = await tracked(dataSource, { name, text }, () => client.query<Row>(query));
+      return rows;
+    },
+    transaction,
+  );
+}
+
 /** Like `queryPrepared`, for statements that only read (`readFromDatabase`). */
 export async function readPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
@@ -65,10 +85,17 @@ async function answer<Row extends readonly unknown[]>(
   statement: Statement,
   send: () => Promise<pg.QueryArrayResult>,
 ): Promise<readonly Row[]> {
+  return (await tracked(dataSource, statement, send)).rows as unknown as readonly Row[];
+}
+
+/** Runs the query in the caller's trace. A server that only reads is left. */
+async function tracked<Result>(
+  dataSource: DataSource,
+  { name, text }: Statement,
+  send: () => Promise<Result>,
+): Promise<Result> {
   try {
-    const { name, text } = statement;
-    const { rows } = await (queries.start.hasSubscribers ? queries.tracePromise(send, { name, text }) : send());
-    return rows as unknown as readonly Row[];
+    return await (queries.start.hasSubscribers ? queries.tracePromise(send, { name, text }) : send());
   } catch (error) {
     retireIfReadOnly(dataSource, error);
     throw error;

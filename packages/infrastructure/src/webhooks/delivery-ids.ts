@@ -16,9 +16,9 @@ export class DeliveryIds {
     this.key = Buffer.from(hkdfSync('sha256', secret, '', 'adoption store deliveries', 32));
   }
 
-  idOf(number: string): DeliveryId {
+  idOf(number: bigint): DeliveryId {
     const block = Buffer.alloc(16);
-    block.writeBigInt64BE(BigInt(number), 8);
+    block.writeBigInt64BE(number, 8);
     const cipher = createCipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
     return `${PREFIX}${cipher.update(block).toString('hex')}` as DeliveryId;
   }

@@ -43,9 +43,9 @@ import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook
 
 /** Turns without a delivery that one call may end. Each rests its webhook, so there are rarely many. */
 const MOST_EMPTY_TURNS = 1_000;
-/** Milliseconds after which a webhook is looked at again that has too much queued. */
-const FULL_PAUSE = 10 * SECOND;
-/** The same for one whose secret can't be decrypted. */
+/** Milliseconds after which a webhook is looked at again that has too much queued, or waits for others’ recoveries. */
+const WAITING_PAUSE = SECOND;
+/** The same for a webhook whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
 /**
@@ -233,21 +233,22 @@ export class PostgresWebhookQueue implements WebhookQueue {
 
   async takeTurn(request: TurnRequest): Promise<Turn | undefined> {
     for (let empty = 0; empty < MOST_EMPTY_TURNS; empty += 1) {
-      const row = await this.turns.claim(request);
-      if (row === undefined) return undefined;
+      const claimed = await this.turns.claim(request);
+      if (claimed === undefined) return undefined;
+      const { turn: row } = claimed;
       const previousUntil = row.previousUntil === null ? undefined : instant(row.previousUntil.getTime());
       const secrets = secretsFrom({ ...row, previousUntil }, await this.cipher.get());
       if (secrets === undefined) {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;
       }
-      const { rows, isFull } = await this.turns.take(row, request.limit);
+      const { rows, mustWait } = await this.turns.fill(row, claimed.rows, request.limit);
       if (rows.length > 0) {
         const ids = await this.ids.get();
         const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
-        return { number: row.number, receiver: receiverFrom(row), secrets, deliveries };
+        return { number: row.turn, receiver: receiverFrom(row), secrets, deliveries };
       }
-      await this.pass(row, isFull ? FULL_PAUSE : 0);
+      await this.pass(row, mustWait ? WAITING_PAUSE : 0);
     }
     return undefined;
   }
@@ -261,7 +262,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
     took: number,
     decide: (receiver: Receiver) => EndedTurn,
   ): Promise<void> {
-    await this.turns.end({ id, number }, (receiver) => {
+    await this.turns.end({ id, turn: number }, (receiver) => {
       const { end, notice } = decide(receiver);
       return { end: { ...end, took }, notice };
     });
@@ -390,7 +391,7 @@ function deliveryFrom(row: DueRow, webhookId: WebhookId, ids: DeliveryIds): DueD
 function shownFrom(row: ShownRow, ids: DeliveryIds): WebhookDelivery {
   const isNext = row.status === 'queued' && row.isEnabled === true;
   return {
-    id: ids.idOf(row.number),
+    id: ids.idOf(BigInt(row.number)),
     eventId: row.eventId ?? undefined,
     type: row.type ?? PING,
     status: row.status,

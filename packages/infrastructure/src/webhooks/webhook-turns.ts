@@ -8,6 +8,7 @@ import {
   isForAll,
   type NewAccountMail,
   type Receiver,
+  type Transaction,
   type TurnEnd,
   type TurnRequest,
   type WebhookId,
@@ -15,7 +16,8 @@ import {
 import type { DataSource } from 'typeorm';
 import { insertMail } from '../accounts/postgres-account-mail-queue.js';
 import { milliseconds } from '../database/columns.js';
-import { inTransaction, writeToDatabase } from '../database/transactions.js';
+import { queryPreparedObjects, type Statement } from '../database/prepared.js';
+import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
 import type { SecretRow } from './stored-secrets.js';
 
@@ -43,27 +45,61 @@ const RECEIVER = `
 /** The columns of a receiver. A time is in Unix milliseconds. */
 export interface ReceiverRow extends Pick<Receiver, 'url' | 'status' | 'failedTurns'> {
   readonly id: WebhookId;
-  readonly accountId: string;
+  readonly accountId: AccountId;
   readonly description: string | null;
-  readonly updatedAt: string;
-  readonly failingSince: string | null;
-  readonly attemptedAt: string | null;
+  readonly updatedAt: bigint;
+  readonly failingSince: bigint | null;
+  readonly attemptedAt: bigint | null;
 }
 
 export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUntil'> {
   readonly previousUntil: Date | null;
-  readonly number: number;
+  readonly turn: number;
   readonly types: readonly EventType[] | null;
   readonly isRecovering: boolean;
   /** Whether the feed has events behind its position, for whomever they are. */
   readonly isBehind: boolean;
 }
 
+export interface DueRow {
+  readonly number: bigint;
+  readonly failures: number;
+  readonly requeued: number;
+  /** Null for a ping. */
+  readonly eventId: EventId | null;
+  readonly type: EventType | null;
+  readonly createdAt: bigint;
+  readonly data: string | null;
+  /** How many are due, of which the limit are counted. The size of a turn leaves some out. */
+  readonly found: number;
+}
+
+const DELIVERY = `
+  delivery.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
+  ${milliseconds('coalesce(events.created_at, delivery.created_at)')} AS "createdAt"`;
+
+/**
+ * SQL for the deliveries of a webhook that are due, the longest due first. What was purged from the feed isn't sent any more.
+ * There is always one, however large its event is.
+ */
+const dueOf = (webhook: string, limit: string) => `
+  SELECT * FROM (
+    SELECT *, count(*) OVER ()::integer AS found, sum(octet_length(data)) OVER (ORDER BY place) AS bytes FROM (
+      SELECT ${DELIVERY}, row_number() OVER (ORDER BY due_at, delivery.id) AS place
+      FROM webhook_deliveries AS delivery LEFT JOIN events ON events.position = delivery.position
+      WHERE webhook_id = ${webhook} AND delivery.status = 'queued' AND due_at <= now()
+        AND (delivery.position IS NULL OR events.position IS NOT NULL)
+      ORDER BY due_at, delivery.id LIMIT ${limit}
+    ) AS due
+  ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
+
 /**
  * The lease is in the webhook's row. Others that choose the same row meanwhile skip it, so a claimer takes the first row
- * that is free.
+ * that is free. There is one row without a delivery if none is due.
  */
-const CLAIM = `
+const CLAIM = {
+  name: 'webhooks claim',
+  text: `
   WITH open AS (
     SELECT account_id, count(*) AS turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
   ), due AS (
@@ -76,75 +112,70 @@ const CLAIM = `
     WHERE webhooks.status = 'enabled' AND webhooks.turn_at <= now()
     ORDER BY coalesce(open.turns, 0), due.turn_took NULLS LAST, due.turn_at
     LIMIT 1 FOR NO KEY UPDATE OF webhooks SKIP LOCKED
+  ), receiver AS (
+    UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
+    FROM turn WHERE webhooks.id = turn.id
+    RETURNING webhooks.id, turns AS turn, types, recovery_end IS NOT NULL AS "isRecovering",
+      feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
+      secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"
   )
-  UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
-  FROM turn WHERE webhooks.id = turn.id
-  RETURNING webhooks.id, turns AS number, types, recovery_end IS NOT NULL AS "isRecovering",
-    feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
-    secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"`;
+  SELECT receiver.*, waiting.number, failures, requeued, "eventId", type, "createdAt", data, found
+  FROM receiver LEFT JOIN LATERAL (${dueOf('receiver.id', '$4')}) AS waiting ON true`,
+};
 
-export interface DueRow {
-  readonly number: string;
-  readonly failures: number;
-  readonly requeued: number;
-  /** Null for a ping. */
-  readonly eventId: EventId | null;
-  readonly type: EventType | null;
-  readonly createdAt: string;
-  readonly data: string | null;
-  /** How many are due, of which the limit are counted. The size of a turn leaves some out. */
-  readonly found: number;
-}
-
-/** What was purged from the feed isn't sent any more. There is always one row, however large its event is. */
-const DUE = `
-  WITH due AS (
-    SELECT due.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
-      ${milliseconds('coalesce(events.created_at, due.created_at)')} AS "createdAt",
-      row_number() OVER (ORDER BY due_at, due.id) AS place
-    FROM webhook_deliveries AS due LEFT JOIN events ON events.position = due.position
-    WHERE webhook_id = $1 AND status = 'queued' AND due_at <= now()
-      AND (due.position IS NULL OR events.position IS NOT NULL)
-    ORDER BY due_at, due.id LIMIT $2
-  ), measured AS (
-    SELECT *, count(*) OVER ()::integer AS found, sum(octet_length(data)) OVER (ORDER BY place) AS bytes FROM due
-  )
-  SELECT number, failures, requeued, "eventId", type, data, "createdAt", found FROM measured
-  WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
+const DUE = { name: 'webhooks due', text: dueOf('$1', '$2') };
 
 /**
  * Takes the next events behind the webhook's position, the first of each type from one index, as the list of events does.
  * If there are fewer than asked for, it has all until the feed's end. A row that exists was made by the version before.
+ * Returns as many of the new deliveries as the turn has room for, in a row each, and at least one row.
  */
-const FOLLOW = `
+const FOLLOW = {
+  name: 'webhooks follow',
+  text: `
   WITH receiver AS (
-    SELECT * FROM webhooks WHERE id = $1 AND turns = $2 FOR NO KEY UPDATE
+    SELECT * FROM webhooks WHERE id = $1 AND turns = $2 AND (
+      SELECT count(*) FROM (
+        SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'queued' LIMIT ${MOST_QUEUED}
+      ) AS queued
+    ) < ${MOST_QUEUED}
+    FOR NO KEY UPDATE
   ), next AS MATERIALIZED (
     SELECT next.position, next.created_at
     FROM receiver, unnest($3::bigint[], $4::text[]) AS wanted (account, kind), LATERAL (
       SELECT account_id, type, position, created_at FROM events
       WHERE (account_id, type, position) > (account, kind, receiver.feed_position)
-      ORDER BY account_id, type, position LIMIT $5
+      ORDER BY account_id, type, position LIMIT ${MOST_TAKEN}
     ) AS next
-    WHERE (next.account_id, next.type) = (account, kind) ORDER BY next.position LIMIT $5
+    WHERE (next.account_id, next.type) = (account, kind) ORDER BY next.position LIMIT ${MOST_TAKEN}
   ), added AS (
     INSERT INTO webhook_deliveries (webhook_id, position)
     SELECT $1, next.position FROM next, receiver
     WHERE follows_since IS NULL OR next.created_at >= follows_since ORDER BY next.position
-    ON CONFLICT DO NOTHING
+    ON CONFLICT DO NOTHING RETURNING id, position, failures, requeued, created_at
+  ), moved AS (
+    UPDATE webhooks SET feed_position = CASE
+      WHEN (SELECT count(*) FROM next) = ${MOST_TAKEN} THEN (SELECT max(position) FROM next)
+      ELSE (SELECT last_position FROM event_feed)
+    END
+    FROM receiver WHERE webhooks.id = receiver.id
+  ), measured AS (
+    SELECT *, sum(octet_length(data)) OVER (ORDER BY number) AS bytes, row_number() OVER (ORDER BY number) AS place
+    FROM (SELECT ${DELIVERY} FROM added AS delivery JOIN events ON events.position = delivery.position) AS new
   )
-  UPDATE webhooks SET feed_position = CASE
-    WHEN (SELECT count(*) FROM next) = $5 THEN (SELECT max(position) FROM next)
-    ELSE (SELECT last_position FROM event_feed)
-  END
-  FROM receiver WHERE webhooks.id = receiver.id`;
+  SELECT EXISTS (SELECT FROM receiver) AS "hasRoom", measured.*
+  FROM (VALUES (1)) AS one LEFT JOIN measured ON place <= $5 AND (place = 1 OR bytes <= ${MOST_BYTES})
+  ORDER BY place`,
+};
 
 /**
  * Where a recovery begins: halves the feed until a portion is left. An event was published a day at most after it happened,
  * as an import stores its events when it ends. So if an event happened more than a day before the wish, none up to it is
  * wanted.
  */
-const BEGIN_RECOVERY = `
+const BEGIN_RECOVERY = {
+  name: 'webhooks begin recovery',
+  text: `
   WITH RECURSIVE halves (low, high, since) AS (
     SELECT purged_position, recovery_end, recovering_since - interval '1 day' FROM webhooks, event_feed WHERE id = $1
     UNION ALL
@@ -155,10 +186,13 @@ const BEGIN_RECOVERY = `
     WHERE high - low > ${PORTION}
   )
   UPDATE webhooks SET recovery_position = (SELECT low FROM halves ORDER BY high - low LIMIT 1)
-  WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`;
+  WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`,
+};
 
 /** Recovers a portion: what has failed, or was never taken. What waits because the webhook was disabled has no `since`. */
-const RECOVER = `
+const RECOVER = {
+  name: 'webhooks recover',
+  text: `
   WITH receiver AS (
     SELECT * FROM webhooks WHERE id = $1 AND turns = $2 AND recovery_end IS NOT NULL FOR NO KEY UPDATE
   ), portion AS (
@@ -181,22 +215,31 @@ const RECOVER = `
     recovery_end = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovery_end END,
     recovering_since = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovering_since END
   FROM portion WHERE webhooks.id = portion.id
-  RETURNING webhooks.recovery_end IS NOT NULL AS "isRecovering"`;
+  RETURNING webhooks.recovery_end IS NOT NULL AS "isRecovering"`,
+};
 
 /** How many deliveries of the webhook are queued, of which some are counted. */
-const QUEUED = `
+const QUEUED = {
+  name: 'webhooks queued',
+  text: `
   SELECT count(*)::integer AS count FROM (
-    SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'queued' LIMIT ${MOST_QUEUED}
-  ) AS queued`;
+    SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'queued' LIMIT ${MOST_RECOVERED}
+  ) AS queued`,
+};
 
 /** Locks the webhook, unless it is gone or has a later turn. */
-const LOCK_TURN = `SELECT id, ${RECEIVER} FROM webhooks WHERE id = $1 AND turns = $2 FOR NO KEY UPDATE`;
+const LOCK_TURN = {
+  name: 'webhooks lock turn',
+  text: `SELECT id, ${RECEIVER} FROM webhooks WHERE id = $1 AND turns = $2 FOR NO KEY UPDATE`,
+};
 
 /**
  * The next turn is due at once if the feed may have more for the webhook, otherwise when a delivery is. What a webhook hasn't
  * taken that gets disabled stays wanted.
  */
-const END_TURN = `
+const END_TURN = {
+  name: 'webhooks end turn',
+  text: `
   WITH next AS (
     SELECT due_at FROM webhook_deliveries, event_feed
     WHERE webhook_id = $1 AND status = 'queued' AND (position IS NULL OR position > purged_position)
@@ -214,7 +257,8 @@ const END_TURN = `
     recovery_position = CASE WHEN status = 'enabled' AND $5 = 'disabled' AND recovering_since IS NULL
       THEN least(recovery_position, feed_position) ELSE recovery_position END,
     recovery_end = CASE WHEN status = 'enabled' AND $5 = 'disabled' THEN last_position ELSE recovery_end END
-  FROM event_feed WHERE id = $1 AND turns = $2`;
+  FROM event_feed WHERE id = $1 AND turns = $2`,
+};
 
 /** What a turn's end stores of the webhook. */
 export interface StoredEnd extends Pick<TurnEnd, 'pause' | 'status' | 'updatedAt' | 'failedTurns' | 'failingSince'> {
@@ -224,81 +268,99 @@ export interface StoredEnd extends Pick<TurnEnd, 'pause' | 'status' | 'updatedAt
 
 /** The turns of webhooks. A turn belongs to whoever knows its number, until its lease or a later turn. */
 export class WebhookTurns {
+  /** One search at a time: a wish may be of a time long ago, and costs a query for each thousand events since. */
+  private isSearching = false;
+
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Undefined if none is due. */
-  async claim({ lease, longestTurn }: TurnRequest): Promise<TurnRow | undefined> {
-    const [[turn]] = await this.run<[TurnRow[]]>(CLAIM, [lease, longestTurn, DELIVERY_SCOPES]);
-    return turn;
+  /** The turn, with as many of the deliveries that are due. Undefined if no turn is. */
+  async claim({
+    lease,
+    longestTurn,
+    limit,
+  }: TurnRequest): Promise<{ readonly turn: TurnRow; readonly rows: readonly DueRow[] } | undefined> {
+    const rows = await this.run<TurnRow & DueRow>(CLAIM, [lease, longestTurn, DELIVERY_SCOPES, limit]);
+    const [turn] = rows;
+    return turn && { turn, rows: rows.filter(isDelivery) };
   }
 
-  /** The deliveries that are due. If there is room for more, the turn takes events from the feed first. */
-  async take(turn: TurnRow, limit: number): Promise<{ readonly rows: readonly DueRow[]; readonly isFull: boolean }> {
-    const due = async () => this.run<readonly DueRow[]>(DUE, [turn.id, limit]);
-    let rows = await due();
-    const { found = 0 } = rows[0] ?? {};
-    if (found === limit || !(turn.isBehind || turn.isRecovering)) return { rows, isFull: false };
-    const [{ count }] = await this.run<[{ count: number }]>(QUEUED, [turn.id]);
-    if (turn.isBehind && count < MOST_QUEUED) {
-      await this.follow(turn);
-      rows = await due();
+  /** If there is room for more deliveries, takes events from the feed. */
+  async fill(
+    turn: TurnRow,
+    due: readonly DueRow[],
+    limit: number,
+  ): Promise<{ readonly rows: readonly DueRow[]; readonly mustWait: boolean }> {
+    const room = limit - (due[0]?.found ?? 0);
+    if (room > 0 && turn.isBehind) {
+      const followed = await this.follow(turn, room);
+      const rows = [...due, ...followed.filter(isDelivery)];
+      if (rows.length > 0 || !turn.isRecovering) return { rows, mustWait: followed[0]?.hasRoom !== true };
     }
-    if (rows.length === 0 && turn.isRecovering && count < MOST_RECOVERED) {
-      await this.recover(turn, async () => {
-        rows = await due();
-        return rows.length > 0;
-      });
-    }
-    return { rows, isFull: count >= (turn.isRecovering ? MOST_RECOVERED : MOST_QUEUED) };
+    if (due.length > 0 || !turn.isRecovering) return { rows: due, mustWait: false };
+    const [{ count } = { count: 0 }] = await this.run<{ count: number }>(QUEUED, [turn.id]);
+    if (count >= MOST_RECOVERED || this.isSearching) return { rows: [], mustWait: true };
+    return { rows: await this.recover(turn, limit), mustWait: false };
   }
 
-  private async follow({ id, number, accountId, types }: TurnRow): Promise<void> {
+  private async follow({ id, turn, accountId, types }: TurnRow, room: number) {
     const kinds = types ?? EVENT_TYPES;
     const receivers = kinds.map((type) => (isForAll(type) ? EVERYBODY : accountId));
-    await this.run(FOLLOW, [id, number, receivers, kinds, MOST_TAKEN]);
+    return this.run<DueRow & { readonly hasRoom: boolean }>(FOLLOW, [id, turn, receivers, kinds, room]);
   }
 
-  /** Recovers portions until something is found, or as many as a turn may search. */
-  private async recover({ id, number }: TurnRow, isFound: () => Promise<boolean>): Promise<void> {
-    await this.run(BEGIN_RECOVERY, [id, number]);
-    for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
-      const [[portion]] = await this.run<[{ isRecovering: boolean }[]]>(RECOVER, [id, number]);
-      if ((await isFound()) || portion?.isRecovering !== true) return;
+  /** Searches portions of the feed until something is to be recovered, or as many as a turn may search. */
+  private async recover({ id, turn }: TurnRow, limit: number): Promise<readonly DueRow[]> {
+    this.isSearching = true;
+    try {
+      await this.run(BEGIN_RECOVERY, [id, turn]);
+      for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
+        const [portion] = await this.run<{ isRecovering: boolean }>(RECOVER, [id, turn]);
+        const rows = await this.run<DueRow>(DUE, [id, limit]);
+        if (rows.length > 0 || portion?.isRecovering !== true) return rows;
+      }
+      return [];
+    } finally {
+      this.isSearching = false;
     }
   }
 
   /** @param decide gets the webhook, locked. Not called if it is gone, or a later turn exists. */
   async end(
-    { id, number }: Pick<TurnRow, 'id' | 'number'>,
+    { id, turn }: Pick<TurnRow, 'id' | 'turn'>,
     decide: (receiver: Receiver) => { readonly end: StoredEnd; readonly notice?: NewAccountMail | undefined },
   ): Promise<void> {
-    await inTransaction(this.dataSource, async (manager) => {
-      const [row] = await manager.query<ReceiverRow[]>(LOCK_TURN, [id, number]);
+    await inTransaction(this.dataSource, async (manager, transaction) => {
+      const [row] = await this.run<ReceiverRow>(LOCK_TURN, [id, turn], transaction);
       if (row === undefined) return;
       const { end, notice } = decide(receiverFrom(row));
-      await manager.query(END_TURN, [
+      const values = [
         id,
-        number,
+        turn,
         end.pause,
         end.took,
         end.status,
         new Date(end.updatedAt),
         end.failedTurns,
         end.failingSince === undefined ? null : new Date(end.failingSince),
-      ]);
+      ];
+      await this.run(END_TURN, values, transaction);
       if (notice !== undefined) await insertMail(manager, notice);
     });
   }
 
-  private async run<Rows>(text: string, values: unknown[]): Promise<Rows> {
-    return writeToDatabase(this.dataSource, (manager) => manager.query<Rows>(text, values));
+  private async run<Row extends object>(
+    statement: Statement,
+    values: unknown[],
+    transaction?: Transaction,
+  ): Promise<readonly Row[]> {
+    return queryPreparedObjects<Row>(this.dataSource, statement, values, transaction);
   }
 }
 
 export function receiverFrom(row: ReceiverRow): Receiver {
   return {
     id: row.id,
-    accountId: BigInt(row.accountId) as AccountId,
+    accountId: row.accountId,
     url: row.url,
     description: row.description ?? undefined,
     status: row.status,
@@ -307,4 +369,9 @@ export function receiverFrom(row: ReceiverRow): Receiver {
     failingSince: row.failingSince === null ? undefined : instant(Number(row.failingSince)),
     attemptedAt: row.attemptedAt === null ? undefined : instant(Number(row.attemptedAt)),
   };
+}
+
+/** A statement also returns a row without a delivery, if it has none. */
+function isDelivery({ number }: { readonly number: bigint | null }): boolean {
+  return number !== null;
 }
