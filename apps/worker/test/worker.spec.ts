@@ -268,13 +268,16 @@ describe('a worker', () => {
     const url = 'https://receiver.invalid/hidden-path?hidden-query';
     const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
     const application = createApplication({ ...ports, webhookSender });
-    const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url }));
+    const { webhook, secret } = await application.createWebhook.execute(
+      byOperator({ accountId, url, description: 'ours' }),
+    );
     await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days', attempted_at = now()`);
     const { id: delivery } = await application.pingWebhook.execute(byOperator(webhook));
     const worker = await startByMail({ LOG_LEVEL: 'trace' });
     await until(() => sink.received.length === 1);
     expect(sink.received[0]).toMatchObject({ to: ['visitor@example.com'] });
     expect(sink.received[0]?.header('Subject')).toBe('A webhook of your Animal Adoption Store account was disabled');
+    expect(sink.received[0]?.body).toContain(`${url} (ours)`);
     expect(await application.getWebhook.execute(webhook)).toMatchObject({ status: 'disabled' });
     expect(await (await fetch(`${worker.health}/metrics`)).text()).toMatch(
       /^adoption_store_webhook_deliveries_total\{outcome="postponed"\} 1$/m,
