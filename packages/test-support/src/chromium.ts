@@ -14,6 +14,20 @@ export function findChromium(): string | undefined {
   return found;
 }
 
+/**
+ * Arguments of the tests' browsers. Everything that Chromium does by itself is off: it asks servers that a test's machine may not
+ * reach, and a graphics process that such a machine hasn't can end the browser.
+ */
+export const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { useApi } from '../support/api.js';
-import { bringAxe, findChromium, findingsOf } from '@adoption-store/test-support';
+import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for there is no Chromium on this machine');
@@ -19,7 +19,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_ARGS });
     page = await browser.newPage();
     page.on('request', (request) => {
       const url = new URL(request.url());

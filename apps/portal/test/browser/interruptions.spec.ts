@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOUR, MINUTE } from '@adoption-store/domain';
-import { bringAxe, findChromium, findingsOf, until } from '@adoption-store/test-support';
+import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { usePortal } from '../support/portal.js';
 import { PASSWORD } from '../support/portal-visitor.js';
@@ -17,7 +17,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
   let people = 0;
 
   beforeAll(async () => {
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_ARGS });
   });
   afterEach(() => context.close());
 

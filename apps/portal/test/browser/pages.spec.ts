@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DAY, EVENT_TYPES, HOUR, instant, later } from '@adoption-store/domain';
-import { bringAxe, findChromium, findingsOf, until } from '@adoption-store/test-support';
+import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
 import { addAnimal, call, make, nameCategory, newCategoryId, ORIGIN, portal } from '../support/shared-portal.js';
@@ -22,7 +22,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
 let browser: Browser;
 
 beforeAll(async () => {
-  if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGS });
 });
 afterAll(async () => {
   if (executablePath !== undefined) await browser.close();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { plan } from '@adoption-store/domain';
-import { findChromium } from '@adoption-store/test-support';
+import { CHROMIUM_ARGS, findChromium } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
@@ -67,7 +67,7 @@ function fileAt(path: string): string {
       response.end(url === '/' ? DOCUMENT : fileAt(url));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_ARGS });
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   });
