@@ -58,8 +58,7 @@ export async function queryPreparedObjects<Row extends object>(
     dataSource,
     async ({ queryRunner }) => {
       const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
-      const { rows } = await tracked(dataSource, { name, text }, () => client.query<Row>(query));
-      return rows;
+      return answer<Row>(dataSource, { name, text }, () => client.query<Row>(query));
     },
     transaction,
   );
@@ -80,22 +79,14 @@ function queryOf({ name, text }: Statement, values: unknown[]): pg.QueryArrayCon
   return { name, text, values, rowMode: 'array', types: TYPES };
 }
 
-async function answer<Row extends readonly unknown[]>(
-  dataSource: DataSource,
-  statement: Statement,
-  send: () => Promise<pg.QueryArrayResult>,
-): Promise<readonly Row[]> {
-  return (await tracked(dataSource, statement, send)).rows as unknown as readonly Row[];
-}
-
-/** Runs the query in the caller's trace. A server that only reads is left. */
-async function tracked<Result>(
+async function answer<Row>(
   dataSource: DataSource,
   { name, text }: Statement,
-  send: () => Promise<Result>,
-): Promise<Result> {
+  send: () => Promise<{ readonly rows: unknown }>,
+): Promise<readonly Row[]> {
   try {
-    return await (queries.start.hasSubscribers ? queries.tracePromise(send, { name, text }) : send());
+    const { rows } = await (queries.start.hasSubscribers ? queries.tracePromise(send, { name, text }) : send());
+    return rows as readonly Row[];
   } catch (error) {
     retireIfReadOnly(dataSource, error);
     throw error;
