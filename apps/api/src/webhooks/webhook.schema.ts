@@ -22,9 +22,13 @@ const NOON = '2026-11-21T12:00:00.000Z';
 const { id: eventId, type: eventType } = PLACED_EVENT;
 
 export const SHELTER = {
-  ...{ id: 'whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d', url: 'https://shelter.example/adoptions' },
-  ...{ types: ['order.placed', 'order.completed'], description: "The shelter's website", status: 'enabled' },
-  ...{ createdAt: NOON, updatedAt: NOON },
+  id: 'whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d',
+  url: 'https://shelter.example/adoptions',
+  types: ['order.placed', 'order.completed'],
+  description: "The shelter's website",
+  status: 'enabled',
+  createdAt: NOON,
+  updatedAt: NOON,
 };
 export const RECOVERING = { ...SHELTER, recoveringSince: NOON };
 export const SECRET = { secret: 'whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=' };

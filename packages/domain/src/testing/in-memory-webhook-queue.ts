@@ -66,7 +66,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
 
   async takeTurn({ limit, lease, longestTurn = Infinity }: TurnRequest): Promise<Turn | undefined> {
     for (;;) {
-      const entry = this.longestDue().find(({ took = Infinity }) => took <= longestTurn || longestTurn === Infinity);
+      const entry = this.longestDue().find(({ took = Infinity }) => took <= longestTurn);
       if (entry === undefined) return undefined;
       const { id } = entry.webhook;
       const until = later(this.clock.now(), lease);

@@ -27,6 +27,11 @@ export function milliseconds(column: string): string {
   return `floor(extract(epoch FROM ${column}) * 1000)::bigint`;
 }
 
+/** SQL for a parameter or column in milliseconds as an interval. */
+export function interval(value: string): string {
+  return `${value}::double precision * interval '1 millisecond'`;
+}
+
 /** The columns of an entity's schema, for hand-written SQL. */
 export class Columns<Entity extends object> {
   readonly count: number;

@@ -161,10 +161,10 @@ export function poolOf(dataSource: DataSource): PipeliningPool {
 }
 
 /** The query as the pool's own clients may send it. */
-export function sendable(
-  query: pg.QueryArrayConfig,
+export function sendable<Query extends pg.QueryConfig>(
+  query: Query,
   { poolsTransactions }: Pick<PipeliningPool, 'poolsTransactions'>,
-): pg.QueryArrayConfig {
+): Query | Omit<Query, 'name'> {
   if (!poolsTransactions) return query;
   const { name: _ofSession, ...unnamed } = query;
   return unnamed;

@@ -48,17 +48,17 @@ export async function queryPrepared<Row extends readonly unknown[]>(
 /** Like `queryPrepared`, with rows as objects. */
 export async function queryPreparedObjects<Row extends object>(
   dataSource: DataSource,
-  { name, text }: Statement,
+  statement: Statement,
   values: unknown[],
   transaction?: Transaction,
 ): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
-  const query = { ...(!pool.poolsTransactions && { name }), text, values, types: TYPES };
+  const query = sendable({ name: statement.name, text: statement.text, values, types: TYPES }, pool);
   return writeToDatabase(
     dataSource,
     async ({ queryRunner }) => {
       const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
-      return answer<Row>(dataSource, { name, text }, () => client.query<Row>(query));
+      return answer<Row>(dataSource, statement, () => client.query<Row>(query));
     },
     transaction,
   );

@@ -8,10 +8,8 @@ import {
   MOST_COUNTED,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
+import { interval } from '../database/columns.js';
 import { writeToDatabase } from '../database/transactions.js';
-
-/** SQL for a parameter in milliseconds as an interval. */
-export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 interface QueueTable {
   readonly table: string;
@@ -45,7 +43,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   }
 
   async postpone(claim: Claim<Id>, pause: number): Promise<void> {
-    await this.end(claim, `due_at = now() + ${milliseconds('$3')}, failures = failures + 1`, [pause]);
+    await this.end(claim, `due_at = now() + ${interval('$3')}, failures = failures + 1`, [pause]);
   }
 
   async release(claim: Claim<Id>): Promise<void> {
@@ -93,7 +91,7 @@ export function claimFrom(table: string, columns: string): string {
       ORDER BY due_at LIMIT $2
       FOR UPDATE SKIP LOCKED
     ), claimed AS (
-      UPDATE ${table} SET claims = claims + 1, due_at = now() + ${milliseconds('$1')}
+      UPDATE ${table} SET claims = claims + 1, due_at = now() + ${interval('$1')}
       FROM due WHERE ${table}.id = due.id
       RETURNING ${table}.*, due.due_at AS was_due_at
     )

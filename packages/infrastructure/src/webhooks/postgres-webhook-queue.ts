@@ -29,6 +29,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Batch } from '../database/batch.js';
+import { interval } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inPortions } from '../database/portions.js';
@@ -81,7 +82,7 @@ const SETTLE = `
   UPDATE webhook_deliveries AS delivery SET
     status = settled.status, response_status = settled.response_status,
     failures = failures + CASE WHEN settled.status = 'sent' THEN 0 ELSE 1 END,
-    due_at = coalesce(now() + settled.pause * interval '1 millisecond', due_at)
+    due_at = coalesce(now() + ${interval('settled.pause')}, due_at)
   FROM settled JOIN locked ON locked.id = number
   WHERE delivery.id = number AND delivery.requeued = settled.requeued
     AND (delivery.status = 'queued' OR settled.status = 'sent')`;

@@ -15,7 +15,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { insertMail } from '../accounts/postgres-account-mail-queue.js';
-import { milliseconds } from '../database/columns.js';
+import { interval, milliseconds } from '../database/columns.js';
 import { queryPreparedObjects, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
@@ -37,9 +37,6 @@ const MOST_PORTIONS = 3;
 const SEARCH_PAUSE = 250;
 /** Milliseconds after which a webhook is looked at again that has too much queued, or waits for others' searches. */
 const WAITING_PAUSE = 4_000;
-
-/** SQL for a parameter in milliseconds as an interval. */
-const interval = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 const RECEIVER = `
   account_id AS "accountId", url, description, status, ${milliseconds('updated_at')} AS "updatedAt",
@@ -98,8 +95,8 @@ const dueOf = (webhook: string, limit: string) => `
   ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
 
 /**
- * What happens now goes before what is recovered. The lease is in the webhook's row. Others that choose the same row meanwhile skip it, so a claimer takes the first row
- * that is free. There is one row without a delivery if none is due.
+ * What happens now goes before what is recovered. The lease is in the webhook's row. Others that choose the same row
+ * meanwhile skip it, so a claimer takes the first row that is free. There is one row without a delivery if none is due.
  */
 const CLAIM = {
   name: 'webhooks claim',
