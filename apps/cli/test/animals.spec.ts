@@ -51,7 +51,7 @@ const nextId = async () => {
 const rows = (number: number, from = 1) =>
   Array.from({ length: number }, (_, index) => `${from + index},Animal ${index},${index % 7},sold\n`).join('');
 
-async function fileOf(name: string, text: string): Promise<string> {
+async function fileOf(name: string, text: string | Buffer): Promise<string> {
   const path = join(folder.path, name);
   await writeFile(path, text);
   return path;
@@ -102,6 +102,20 @@ There is no field here for
     const file = 'id,name,categoryId,status\r,Mia,2\r,Rex, 1,Available\r';
     expect(await importing(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 animals added\n/) });
     expect(await exported()).toBe(`${HEADER}1,Mia,2,available\r\n2,Rex,1,available\r\n`);
+  });
+
+  it('reads a file in the encoding that is named, and says what a file is that is not UTF-8', async () => {
+    const file = await fileOf('excel.csv', Buffer.from('name;categoryId\r\nZo\xeb\x92s \x80;1\r\n', 'latin1'));
+    expect(await animals(['import', file])).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(/^line 2: is not valid UTF-8: .*probably by --encoding windows-1252/),
+    });
+    expect(await animals(['import', file, '--encoding', 'cp1252'])).toMatchObject({ code: 0 });
+    expect(await exported()).toBe(`${HEADER}1,Zoë’s €,1,available\r\n`);
+    expect(await animals(['import', file, '--encoding', 'ansi-ish'])).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/^--encoding must be one such as windows-1252/),
+    });
   });
 
   it('names --format for a file of JSON', async () => {

@@ -7,6 +7,7 @@ import { type Command, DataError, parse, type Program, UsageError } from '../com
 import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
+import { encodingNamed } from './encodings.js';
 import { endingInRefusal, Omissions } from './file-format.js';
 import { readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
@@ -18,9 +19,13 @@ const FOREIGN: readonly string[] = ['asm3', 'petfinder'] satisfies (keyof typeof
 
 const USAGE = `Usage:
   npm run -s animals -- import FILE|- [--format ${Object.keys(READERS).join('|')}]
-                              [--categories NAME=ID,…] [--dry-run]
+                              [--encoding NAME] [--categories NAME=ID,…]
+                              [--dry-run]
       adds the animals of a file, or of standard input, all of them or none.
       A refused row is named by its line, and the exit code is 65.
+      --encoding is for a file that isn't UTF-8 and has no byte order mark: any
+      name of the Encoding Standard, such as windows-1252 (Excel's "CSV" in
+      Western Europe), macintosh or utf-16le.
       --categories gives species their categories, for asm3 and petfinder. Any
       other species gets the category of the same name.
       --dry-run checks everything and adds nothing.
@@ -38,19 +43,20 @@ export const animalCommands: Program = { commands: { import: importCommand, expo
 function importCommand(args: string[]): Command {
   const { values, positionals, isOn } = parse(
     args,
-    ['format', 'categories'],
+    ['format', 'encoding', 'categories'],
     ['FILE, or - for standard input,'],
     ['dry-run'],
   );
   const [file = '-'] = positionals;
   const format = formatOf(READERS, values['format'], file);
   const named = categoriesIn(values['categories'], format);
+  const encoding = encodingIn(values['encoding']);
   return async ({ importAnimals, listCategories }, { streams: { stdin } }) => {
     const omissions = new Omissions();
     const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
     const categoryOf = (name: string) => named.get(speciesKey(name)) ?? known.get(name) ?? known.get(speciesKey(name));
     const input = file === '-' ? stdin : readFile(file);
-    const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf });
+    const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf, encoding });
     const report = await importAnimals.execute({ rows, isDryRun: isOn('dry-run') });
     if (report.refused.count > 0) throw refusal(report);
     return summary(report, omissions);
@@ -86,6 +92,14 @@ function formatOf<Format extends string>(
   const format = named ?? (/\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv');
   if (Object.hasOwn(formats, format)) return format as Format;
   throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`);
+}
+
+function encodingIn(label: string | undefined): string | undefined {
+  if (label === undefined) return undefined;
+  const encoding = encodingNamed(label);
+  if (encoding === undefined)
+    throw new UsageError('--encoding must be one such as windows-1252, macintosh or utf-16le');
+  return encoding;
 }
 
 /** NAME=ID pairs, separated by commas. A name may have a comma, as Petfinder's "Scales, Fins & Other". */

@@ -1,6 +1,7 @@
 import type { ImportRow, PetStatus } from '@adoption-store/domain';
-import { type Cells, csvRows } from './csv.js';
-import { type CategoryOf, type ReadRows, RowError, rowOf } from './file-format.js';
+import { type Cells, csvRows } from './csv-rows.js';
+import { type CategoryOf, type ReadRows, rowOf } from './file-format.js';
+import { quoted, RowError } from './refusals.js';
 
 // https://github.com/sheltermanager/asm3: src/asm3/csvimport.py writes the columns, src/asm3/movement.py numbers the
 // movements.
@@ -22,9 +23,10 @@ const READ = ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTI
 const OMITTED = ['ANIMALDECEASEDDATE', 'ANIMALNONSHELTER'];
 
 /** Reads ASM3's export of animals. */
-export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
+export const readAsm3: ReadRows = (input, reading) => {
+  const { omissions, categoryOf } = reading;
   let lastCode = '';
-  return csvRows(input, omissions, {
+  return csvRows(input, reading, {
     // An export has all of these. If somebody has removed one, every animal would seem to be alive, here or available.
     required: [...READ, ...OMITTED],
     known: READ,
@@ -61,7 +63,7 @@ function animalRow(cells: Cells, line: number, categoryOf: CategoryOf): ImportRo
   return rowOf(line, () => {
     const species = cells('ANIMALSPECIES');
     const categoryId = categoryOf(species);
-    if (categoryId === undefined) throw new RowError(`ANIMALSPECIES ${JSON.stringify(species)} has no category`);
+    if (categoryId === undefined) throw new RowError(`ANIMALSPECIES ${quoted(species)} has no category`);
     return { name: cells('ANIMALNAME'), categoryId, status: statusOf(cells) };
   });
 }
@@ -69,7 +71,7 @@ function animalRow(cells: Cells, line: number, categoryOf: CategoryOf): ImportRo
 function statusOf(cells: Cells): PetStatus {
   const movement = cells('MOVEMENTTYPE');
   const status = Object.hasOwn(STATUSES, movement) ? STATUSES[movement] : undefined;
-  if (status === undefined) throw new RowError(`MOVEMENTTYPE ${JSON.stringify(movement)} has no status`);
+  if (status === undefined) throw new RowError(`MOVEMENTTYPE ${quoted(movement)} has no status`);
   return status === 'available' && isYes(cells('ANIMALNOTFORADOPTION')) ? 'pending' : status;
 }
 

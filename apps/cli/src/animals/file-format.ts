@@ -1,5 +1,5 @@
 import type { Animal, ImportRow } from '@adoption-store/domain';
-import { UnreadableError } from './lines.js';
+import { RowError, shortened, UnreadableError } from './refusals.js';
 
 /** The most kinds of omissions that are counted separately. */
 const MOST_KINDS = 200;
@@ -10,7 +10,8 @@ export class Omissions {
   private rowCount = 0;
 
   add(what: string): void {
-    const kind = this.counts.size < MOST_KINDS || this.counts.has(what) ? what : 'others';
+    const shown = shortened(what);
+    const kind = this.counts.size < MOST_KINDS || this.counts.has(shown) ? shown : 'others';
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
@@ -37,6 +38,8 @@ export type CategoryOf = (name: string) => bigint | undefined;
 export interface Reading {
   readonly omissions: Omissions;
   readonly categoryOf: CategoryOf;
+  /** The encoding of the file, if it is named. */
+  readonly encoding: string | undefined;
 }
 
 /** Reads a file's rows in parts. A row that isn't an animal becomes a refusal with its line. */
@@ -53,9 +56,6 @@ export function endingInRefusal(read: ReadRows): ReadRows {
     }
   };
 }
-
-/** A reason to refuse a row. */
-export class RowError extends Error {}
 
 type RowAnimal = Extract<ImportRow, { animal: unknown }>['animal'];
 

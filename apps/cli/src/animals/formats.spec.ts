@@ -11,21 +11,26 @@ import { readPetfinder } from './petfinder.js';
 
 const IS_JSON =
   'is JSON, not CSV: name its format by --format ndjson (an animal of this store a line) or --format petfinder';
+const NOT_UTF8 = (probably: string) =>
+  `is not valid UTF-8: save it as "CSV UTF-8", or name its encoding, probably by --encoding ${probably}`;
+const NO_MARK = (encoding: string) => `is UTF-16 without a byte order mark: name it by --encoding ${encoding}`;
+const WORKBOOK = 'is a spreadsheet, not text: save it as "CSV UTF-8"';
 const CATEGORIES: Readonly<Record<string, bigint>> = { Dog: 1n, Cat: 2n, 'Small & Furry': 3n };
 
 async function* chunksOf(bytes: Buffer, size: number) {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-async function read(format: ReadRows, file: string | Buffer, size = 5) {
+async function read(format: ReadRows, file: string | Buffer, size = 5, encoding?: string) {
   const chunks = chunksOf(Buffer.from(file), size);
   const omissions = new Omissions();
   const rows: ImportRow[] = [];
-  const reading = { omissions, categoryOf: (name: string) => CATEGORIES[name] };
+  const reading = { omissions, categoryOf: (name: string) => CATEGORIES[name], encoding };
   for await (const part of endingInRefusal(format)(chunks, reading)) rows.push(...part);
   return { rows, omitted: Object.fromEntries(omissions.list()) };
 }
-const rowsOf = async (format: ReadRows, file: string | Buffer, size?: number) => (await read(format, file, size)).rows;
+const rowsOf = async (format: ReadRows, file: string | Buffer, size?: number, encoding?: string) =>
+  (await read(format, file, size, encoding)).rows;
 const animal = (line: number, name: string, categoryId: bigint, more: object = {}) => ({
   line,
   animal: { name, categoryId, ...more },
@@ -89,6 +94,17 @@ describe('a CSV', () => {
     ]);
   });
 
+  it('may have several columns of one name that is not read, and tells of a long name its beginning', async () => {
+    const long = 'x'.repeat(2_000);
+    expect(await read(readCsv, `name,Note,categoryId,note,${long}\na,1,1,2,3\n`)).toEqual({
+      rows: [animal(2, 'a', 1n)],
+      omitted: { Note: 1, note: 1, [`${'x'.repeat(100)}…`]: 1 },
+    });
+    expect(await rowsOf(readCsv, `name,"${long}\n",categoryId\n`)).toEqual([
+      { line: 1, refusal: expect.stringMatching(/^has a line end in the name .{100,160}; what follows was not read$/) },
+    ]);
+  });
+
   it.each([
     ['', 1, 'should have the names of the columns'],
     ['name,status\na,sold\n', 1, 'lacks the column "categoryId" (the separator found is ",")'],
@@ -119,7 +135,7 @@ describe('a CSV', () => {
     for (const size of [1, 100]) {
       expect(await rowsOf(readCsv, file, size)).toEqual([
         animal(2, 'é', 1n),
-        { line: 3, refusal: 'is not valid UTF-8; what follows was not read' },
+        { line: 3, refusal: expect.stringMatching(/^is not valid UTF-8: .*; what follows was not read$/) },
       ]);
     }
   });
@@ -159,38 +175,81 @@ describe('a CSV that Excel has saved', () => {
     const bytes = Buffer.concat([utf16(`name,categoryId${end}a,1${end}`), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
     expect((await rowsOf(readCsv, bytes)).at(-1)).toEqual({
       line: 3,
-      refusal: 'is not valid UTF-16; what follows was not read',
+      refusal: 'is not valid utf-16le; what follows was not read',
     });
   });
 });
 
 /** Byte for byte. */
 describe('the CSV of a program', () => {
-  const MARK = 'efbbbf';
-  const hex = (text: string) => Buffer.from(text).toString('hex');
-  const [mia, rex, zoe] = [animal(2, 'Mia', 2n), animal(3, 'Rex, the "dog"', 1n, { status: 'available' }), 'Zoë\nBär'];
+  const ROWS = 'id,name,categoryId,status|,Mia,2,|,"Rex, the ""dog""",1,Available|9,"Zoë’s\nBär €",2,Sold|';
+  const written = (separator: string, lineEnd: string, rows = ROWS) =>
+    rows.replaceAll(/,(?! the)/g, separator).replaceAll('|', lineEnd);
+  const utf8 = (text: string, mark = '') => Buffer.from(mark + text);
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+  /** The codes of `ë’ä€` as Windows and old Macs had them. */
+  const inBytes = (text: string, codes: string) =>
+    Buffer.from(
+      text.replaceAll(/[ë’ä€]/g, (character) => codes.charAt('ë’ä€'.indexOf(character))),
+      'latin1',
+    );
+  const WINDOWS = '\xeb\x92\xe4\x80';
+  const MACINTOSH = '\x91\xd5\x8a\xdb';
+  const QUOTED =
+    '"id","name","categoryId","status"|,"Mia",2,|,"Rex, the ""dog""",1,"Available"|9,"Zoë’s\nBär €",2,"Sold"|';
 
-  it.each<[string, string, string]>([
-    [
-      'Excel in English (CSV UTF-8)',
-      MARK,
-      'id,name,categoryId,status\r\n,Mia,2,\r\n,"Rex, the ""dog""",1,Available\r\n9,"Zoë\nBär",2,Sold\r\n',
-    ],
-    [
-      'Excel in German (CSV UTF-8)',
-      MARK,
-      'id;name;categoryId;status\r\n;Mia;2;\r\n;"Rex, the ""dog""";1;Available\r\n9;"Zoë\nBär";2;Sold\r\n',
-    ],
-    [
-      'Google Sheets, which ends the last line with the file',
-      '',
-      'id,name,categoryId,status\r\n,Mia,2,\r\n,"Rex, the ""dog""",1,Available\r\n9,"Zoë\nBär",2,Sold',
-    ],
-    ['an old Mac', '', 'id,name,categoryId,status\r,Mia,2\r,"Rex, the ""dog""", 1,Available\r9,"Zoë\nBär",2,Sold\r'],
-  ])('%s is read', async (_program, mark, text) => {
-    const bytes = Buffer.from(mark + hex(text), 'hex');
+  it.each<[string, string | undefined, Buffer]>([
+    ['Excel in English, "CSV UTF-8"', undefined, utf8(written(',', '\r\n'), '\ufeff')],
+    ['Excel in German, "CSV UTF-8"', undefined, utf8(written(';', '\r\n'), '\ufeff')],
+    ['Excel in English, "CSV"', 'windows-1252', inBytes(written(',', '\r\n'), WINDOWS)],
+    ['Excel in French, "CSV"', 'windows-1252', inBytes(written(';', '\r\n'), WINDOWS)],
+    ['Excel, "Unicode Text"', undefined, utf16(`\ufeff${written('\t', '\r\n')}`)],
+    ['Excel, "Unicode Text", whose encoding is named', 'utf-16le', utf16(`\ufeff${written('\t', '\r\n')}`)],
+    ['Excel, "CSV (Macintosh)"', 'macintosh', inBytes(written(',', '\r'), MACINTOSH)],
+    ['an old Mac that cuts rows short', undefined, utf8(written(',', '\r').replace('2,\r', '2\r'))],
+    ['PowerShell, without a byte order mark', 'utf-16le', utf16(written(',', '\r\n'))],
+    ['Google Sheets, which ends the last line with the file', undefined, utf8(written(',', '\r\n').slice(0, -2))],
+    ['LibreOffice', undefined, utf8(written(',', '\n'))],
+    ['LibreOffice, with all text quoted', undefined, utf8(written(';', '\n', QUOTED))],
+    ['LibreOffice, as UTF-16', undefined, utf16(`\ufeff${written('\t', '\n', QUOTED)}`)],
+  ])('%s is read', async (_program, encoding, bytes) => {
     for (const size of [1, 7, 1_000])
-      expect(await rowsOf(readCsv, bytes, size)).toEqual([mia, rex, animal(4, zoe, 2n, { id: 9n, status: 'sold' })]);
+      expect(await rowsOf(readCsv, bytes, size, encoding)).toEqual([
+        animal(2, 'Mia', 2n),
+        animal(3, 'Rex, the "dog"', 1n, { status: 'available' }),
+        animal(4, 'Zoë’s\nBär €', 2n, { id: 9n, status: 'sold' }),
+      ]);
+  });
+
+  it.each<[string, Buffer, number, string]>([
+    ['Excel in English', inBytes(written(',', '\r\n'), WINDOWS), 4, NOT_UTF8('windows-1252')],
+    ['an old Mac', inBytes(written(',', '\r'), MACINTOSH), 4, NOT_UTF8('macintosh')],
+    ['PowerShell', utf16(written(',', '\r\n')), 1, NO_MARK('utf-16le')],
+    ['PowerShell, big-endian', utf16(written(',', '\r\n')).swap16(), 1, NO_MARK('utf-16be')],
+    ['Excel, as a workbook', Buffer.from('PK\x03\x04\x14\0\x06\0\xe9', 'latin1'), 1, WORKBOOK],
+    ['Excel of 2003', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1'), 1, WORKBOOK],
+  ])('%s that is neither UTF-8 nor marked says what it probably is', async (_program, bytes, line, reason) => {
+    for (const size of [1, 1_000])
+      expect((await rowsOf(readCsv, bytes, size)).at(-1)).toEqual({
+        line,
+        refusal: `${reason}; what follows was not read`,
+      });
+  });
+
+  it('is refused if the encoding that is named contradicts its byte order mark', async () => {
+    const reason = (mark: string) => `begins with the byte order mark of ${mark}: leave out --encoding`;
+    expect(await rowsOf(readCsv, '\ufeffid,name', 1, 'windows-1252')).toEqual([
+      { line: 1, refusal: `${reason('utf-8')}; what follows was not read` },
+    ]);
+    expect(await rowsOf(readCsv, Buffer.from('\ufeffid', 'utf16le'), 1, 'utf-16be')).toEqual([
+      { line: 1, refusal: `${reason('utf-16le')}; what follows was not read` },
+    ]);
+  });
+
+  it('has the apostrophes of --for-spreadsheets taken away, if its encoding is one that only others write', async () => {
+    const file = "name,categoryId\n'+1,'-1\n";
+    expect(await rowsOf(readCsv, file, 5, 'windows-1252')).toEqual([animal(2, '+1', -1n)]);
+    expect(await rowsOf(readCsv, file.replace("'-1", '-1'), 5, 'utf-8')).toEqual([animal(2, "'+1", -1n)]);
   });
 
   it('Excel is read where it leaves out empty cells at the end, which it does by blocks of 16 rows', async () => {

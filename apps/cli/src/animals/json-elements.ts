@@ -1,4 +1,5 @@
-import { type LineEnd, type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
+import { type LineEnd, type Lines, linesIn, MAX_RECORD, TOO_LONG } from './lines.js';
+import { UnreadableError } from './refusals.js';
 
 export const UNKNOWN_SHAPE =
   'is not JSON of a known shape: known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';

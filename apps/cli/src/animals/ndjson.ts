@@ -1,7 +1,8 @@
 import { type Animal, type ImportRow, reasonOf } from '@adoption-store/domain';
 import { parse } from 'lossless-json';
-import { animalFrom, FIELD_NAMES, objectOf, type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { animalFrom, FIELD_NAMES, objectOf, type Omissions, type ReadRows, rowOf } from './file-format.js';
 import { piecesOf } from './lines.js';
+import { quoted, RowError } from './refusals.js';
 
 const KNOWN: readonly string[] = FIELD_NAMES;
 const BLANK = /^[ \t\r]*$/;
@@ -9,8 +10,8 @@ const BLANK = /^[ \t\r]*$/;
 const INTEGER = /^-?\d{1,19}$/;
 
 /** Reads an animal as JSON from each line, as strictly as the API reads a body. */
-export const readNdjson: ReadRows = async function* (input, { omissions }) {
-  for await (const { line, bytes, lineEnd } of piecesOf(input, 'line')) {
+export const readNdjson: ReadRows = async function* (input, { omissions, encoding }) {
+  for await (const { line, bytes, lineEnd } of piecesOf(input, 'line', encoding)) {
     const texts = bytes.toString('utf8').split(lineEnd);
     yield texts.flatMap((text, index) => (BLANK.test(text) ? [] : animalRow(line + index, text, omissions)));
   }
@@ -30,7 +31,7 @@ function strictly(text: string): unknown {
       // No field takes any other number; the checks of the fields refuse it.
       parseNumber: (digits) => (INTEGER.test(digits) ? BigInt(digits) : Number(digits)),
       onDuplicateKey: ({ key }) => {
-        throw new RowError(`has the property ${JSON.stringify(key)} twice`);
+        throw new RowError(`has the property ${quoted(key)} twice`);
       },
     });
   } catch (error) {

@@ -1,14 +1,15 @@
 import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
-import { objectOf, type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
+import { objectOf, type Reading, type ReadRows, rowOf } from './file-format.js';
 import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
+import { quoted, RowError } from './refusals.js';
 
 // https://www.petfinder.com/developers/v2/docs/
 const STATUSES: Readonly<Record<string, PetStatus>> = { adoptable: 'available', found: 'pending', adopted: 'sold' };
 
 /** Reads animals of Petfinder's API, version 2. */
 export const readPetfinder: ReadRows = async function* (input, reading) {
-  for await (const texts of elementsOf(piecesOf(input, '"'), 'animals'))
+  for await (const texts of elementsOf(piecesOf(input, '"', reading.encoding), 'animals'))
     yield texts.map((text) => animalRow(text, reading));
 };
 
@@ -19,7 +20,7 @@ function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading)
     if (typeof name !== 'string') throw new RowError('name must be a string');
     const kinds = [species, type].filter((kind) => typeof kind === 'string');
     const categoryId = kinds.map(categoryOf).find((id) => id !== undefined);
-    if (categoryId === undefined) throw new RowError(`species ${JSON.stringify(species)} has no category`);
+    if (categoryId === undefined) throw new RowError(`species ${quoted(species)} has no category`);
     return { name, categoryId, status: statusOf(status) };
   });
 }
