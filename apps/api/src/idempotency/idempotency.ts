@@ -33,8 +33,9 @@ export class Idempotency {
   }
 
   private async underKey(key: string, request: FastifyRequest, reply: FastifyReply, work: Work): Promise<Done> {
+    // Not `originalUrl`, which may be in absolute form (RFC 9112 §3.2.2).
     const fingerprint = createHash('sha256')
-      .update(`${request.originalUrl}\n`)
+      .update(`${request.url}\n`)
       .update(await bodyOf(request))
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
