@@ -59,6 +59,8 @@ const keys = (count: number) => Array.from({ length: count }, (_, index) => `"${
 const named = (name: string | Buffer) =>
   post(Buffer.concat(['{"name":"', name, '","categoryId":1}'].map((part) => Buffer.from(part))));
 const hex = (digits: string) => Buffer.from(digits, 'hex');
+const preflight = (...headers: readonly string[]) =>
+  lines('OPTIONS /v1/pets HTTP/1.1', HOST, 'Access-Control-Request-Method: POST', ...headers);
 const keyless = (...headers: readonly string[]) => lines('POST /v1/pets HTTP/1.1', HOST, JSON_TYPE, ...headers);
 const headers = (count: number, size: number) =>
   Array.from({ length: count }, (_, index) => `X-${index}: ${'x'.repeat(size)}`);
@@ -139,6 +141,38 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['that never ends', 'headers_too_large', `${GET}\r\n${HOST}\r\nX-Y: ${'x'.repeat(70_000)}`],
     ['of __proto__', 200, headed('__proto__: x', 'constructor: y', 'toString: z')],
     ['of a proxy, with another host', 200, headed('X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: javascript')],
+  ],
+  'a header that is sent twice, the': [
+    [
+      'Content-Type, the right one first',
+      'unsupported_media_type',
+      framed(['Content-Type: text/plain', length(30)], BODY),
+    ],
+    [
+      'Content-Type, the right one last',
+      'unsupported_media_type',
+      `${send('POST', '/v1/pets', 'content-type: text/plain', JSON_TYPE, length(30))}${BODY}`,
+    ],
+    ['Content-Type, both alike', 'unsupported_media_type', framed([JSON_TYPE, length(30)], BODY)],
+    ['If-Match', 'invalid_parameter', headed('If-Match: *', 'If-Match: *')],
+    ['If-None-Match', 'invalid_parameter', headed('If-None-Match: "a"', 'if-none-match: "b"')],
+    ['If-Modified-Since', 'invalid_parameter', headed('If-Modified-Since: 0', 'If-Modified-Since: 0')],
+    ['Idempotency-Key', 'invalid_parameter', post(BODY, '/v1/pets', 'Idempotency-Key: a', 'Idempotency-Key: b')],
+    ['Origin', 'invalid_parameter', headed('Origin: null', 'Origin: http://a.example')],
+    ['Origin of a preflight', 'invalid_parameter', preflight('Origin: null', 'Origin: null')],
+    ['method of a preflight', 'invalid_parameter', preflight('Origin: null', 'Access-Control-Request-Method: PUT')],
+    [
+      'Authorization, which is judged first',
+      'invalid_api_key',
+      headed('Authorization: Bearer x', 'If-Match: *', 'If-Match: *'),
+    ],
+    ['X-Request-Id, of which neither is kept', 200, headed('X-Request-Id: a', 'X-Request-Id: b')],
+    ['traceparent, which begins another trace', 200, headed('traceparent: a', 'traceparent: b')],
+    [
+      'ones that may be a list',
+      200,
+      headed('Accept: a', 'Accept: b', 'X-Forwarded-For: 192.0.2.1', 'X-Forwarded-For: 192.0.2.2'),
+    ],
   ],
   'a Host': [
     ['that is missing', 'bad_request', host()],

@@ -1,5 +1,6 @@
 import { MINUTE } from '@adoption-store/domain';
 import { injectedUseCases, UseCasesModule } from '@adoption-store/web';
+import { RouteTable } from '@adoption-store/web/edge';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
@@ -12,7 +13,6 @@ import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
 import { AddressLimits } from './http/address-limits.js';
 import { EventsController } from './events/events.controller.js';
 import { operationsOf } from './http/operation.js';
-import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';

@@ -6,20 +6,23 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
-import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
+import { nestLogger, serveHealth } from '@adoption-store/web';
+import {
+  dropInvalidForwarding,
+  type ParserError,
+  routableUrl,
+  RouteTable,
+  SocketRefusals,
+} from '@adoption-store/web/edge';
 import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/api-context.js';
 import { Cors, type CorsOrigins, readableBy } from './http/cors.js';
 import { servePublicly } from './http/public-route.js';
-import { routeEveryMethod } from './http/framing.js';
 import { requestId } from './http/request-id.js';
-import type { ParserError } from './http/parser-errors.js';
-import { addRequestHooks } from './http/request-hooks.js';
-import { routableUrl } from './http/request-target.js';
+import { addRequestHooks, routeEveryMethod } from './http/request-hooks.js';
 import { AddressLimits } from './http/address-limits.js';
-import { RouteTable } from './http/route-table.js';
-import { SocketRefusals } from './http/socket-refusals.js';
+import { SocketErrors } from './http/socket-errors.js';
 import { AccessLog } from './http/access-log.js';
 import { ApiMetrics } from './http/metrics.js';
 import type { RequestObserver } from './http/observers.js';
@@ -75,7 +78,8 @@ export async function createApi({
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, limits);
-  const refusals = new SocketRefusals(routes, limits, observers, cors === undefined ? {} : readableBy());
+  const errors = new SocketErrors(limits, observers, cors === undefined ? {} : readableBy());
+  const refusals = new SocketRefusals(routes, errors);
   const adapter = new FastifyAdapter({
     rewriteUrl: routableUrl,
     // Each operation validates its parameters itself, and the length of the URL is limited.
@@ -95,7 +99,7 @@ export async function createApi({
   const logger = log?.logger ?? fastify.log;
   addRequestHooks(fastify, { cors, refusals, recordRequest: application.recordRequest, observers, logger, ending });
   fastify.addHook('onRoute', ({ url, method }) => {
-    if (url.startsWith('/v1/')) routes.add(url, [method].flat());
+    if (url.startsWith('/v1/')) routes.add(url, ['OPTIONS', ...[method].flat()]);
   });
   const api = await NestFactory.create<NestFastifyApplication>(
     ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, limits }),

@@ -1,23 +1,27 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@adoption-store/domain';
 import type { Log } from '@adoption-store/telemetry';
-import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
+import { nestLogger, serveHealth } from '@adoption-store/web';
+import {
+  dropInvalidForwarding,
+  type ParserError,
+  REQUEST_TIMEOUT_MS,
+  routableUrl,
+  RouteTable,
+  SocketRefusals,
+} from '@adoption-store/web/edge';
 import fastifyFormbody from '@fastify/formbody';
 import fastifyHelmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type RouteOptions,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type RouteOptions, LogController } from 'fastify';
 import { logRequests } from './http/access-log.js';
 import { BackgroundTasks } from './http/background-tasks.js';
+import { refuseBrokenRequests } from './http/broken-requests.js';
 import { readCookies } from './http/cookies.js';
 import { addFormTokens } from './http/csrf.js';
 import { Devices } from './http/devices.js';
@@ -26,6 +30,7 @@ import type { PortalMetrics } from './http/portal-metrics.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
+import { SocketPages } from './http/socket-pages.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
 import { PortalModule } from './portal.module.js';
 import type { PortalApplication } from './use-cases.js';
@@ -58,9 +63,6 @@ export interface PortalOptions {
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 
-// Longest time for a request to arrive, as in the API, and the interval at which Node checks for late ones.
-const REQUEST_TIMEOUT_MS = 8_000;
-const TIMEOUT_CHECK_MS = 500;
 const MAX_FORM_BYTES = 16 * 1_024;
 
 // Pages load nothing from other hosts, contain no inline scripts or styles, and send forms only to the portal.
@@ -81,27 +83,43 @@ const CONTENT_SECURITY_POLICY = {
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
   const { application, clock, secrets, apiUrl, portalUrl, contact, log, trustProxy } = options;
-  const adapter = new FastifyAdapter({
+  const routes = new RouteTable();
+  const isLogged = options.logRequests === true;
+  const socketPages = new SocketPages(
+    () => fastify,
+    (status) => {
+      if (isLogged) log?.logger.info({ request_id: randomUUID(), route: '*', status }, 'request');
+      options.metrics?.countUnparsed(status);
+    },
+  );
+  const refusals = new SocketRefusals(routes, socketPages);
+  const adapter: FastifyAdapter = new FastifyAdapter({
+    rewriteUrl: routableUrl,
+    // Each page validates the parameters of its path itself.
+    routerOptions: { maxParamLength: 16_384 },
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    // Node reads them when the server is created. Its default, a minute, would otherwise apply to the whole request.
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
-    // A malformed URL doesn't reach the exception filters.
-    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      // No hook counts this body, so the connection is closed instead of waiting for it.
-      void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');
+    serverFactory: (handle: RequestListener) => refusals.createServer(handle),
+    clientErrorHandler: (error: ParserError, socket: Socket) => {
+      refusals.onClientError(error, socket);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    refusals.onRequest(request, reply);
+    done();
+  });
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
+  fastify.addHook('onRoute', ({ url, method }) => {
+    routes.add(url, [method].flat());
+  });
   if (options.onRoute !== undefined) fastify.addHook('onRoute', options.onRoute);
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(fileURLToPath(new URL('../public', import.meta.url)));
-  if (log !== undefined && options.logRequests === true) logRequests(fastify, log);
+  if (log !== undefined && isLogged) logRequests(fastify, log);
   options.metrics?.observe(fastify);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (options.ending?.aborted === true) reply.header('connection', 'close');
@@ -131,6 +149,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   fastify.removeAllContentTypeParsers();
   await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
   await readCookies(fastify, isSecure);
+  refuseBrokenRequests(fastify, routes);
   const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
   const sessions = new Sessions(application, devices, signerFor('session', secrets));
   sessions.keep(fastify);

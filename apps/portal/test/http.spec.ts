@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { sendUndescribed } from '@adoption-store/api/testing/raw-http';
 import { until } from '@adoption-store/test-support';
 import fastify from 'fastify';
 import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';
@@ -76,6 +77,83 @@ describe('every page', () => {
     expect(file.status).toBe(200);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect((await fetch(`${ORIGIN}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
+  });
+});
+
+describe('broken HTTP', () => {
+  const PORT = Number(new URL(ORIGIN).port);
+  const HOST = 'Host: portal.example';
+  const FORM = 'Content-Type: application/x-www-form-urlencoded';
+  const CHUNKED = 'Transfer-Encoding: chunked';
+  const lines = (...all: readonly string[]) => `${all.join('\r\n')}\r\n\r\n`;
+  const get = (target: string, ...headers: readonly string[]) => lines(`GET ${target} HTTP/1.1`, HOST, ...headers);
+  const post = (...headers: readonly string[]) => lines('POST /sign-in HTTP/1.1', HOST, ...headers);
+
+  // [bytes, status, whether the connection is closed]
+  const BROKEN: Readonly<Record<string, readonly [bytes: string, status: number, isClosed: boolean]>> = {
+    'a path with a bad percent-encoding': [get('/%zz'), 400, false],
+    'another one': [get('/keys/%ff'), 400, false],
+    'a fragment': [get('/sign-in#x'), 400, false],
+    'a path with a parameter of 300 characters': [get(`/webhooks/${'x'.repeat(300)}`), 303, false],
+    'a URL of 9 KB': [get(`/sign-in?${'x'.repeat(9_000)}`), 414, false],
+    'a URL of 20 KB': [get(`/sign-in?${'x'.repeat(20_000)}`), 414, true],
+    'headers of 20 KB': [get('/sign-in', `Cookie: a=${'x'.repeat(20_000)}`), 431, true],
+    'a bad request line': ['nonsense\r\n\r\n', 400, true],
+    'a bad header': [get('/sign-in', 'X Y: z'), 400, true],
+    'an unknown method': [lines('FOO /keys HTTP/1.1', HOST), 405, true],
+    'a method of RTSP': [lines('PLAY /keys RTSP/1.0', HOST), 400, true],
+    CONNECT: [lines('CONNECT x:443 HTTP/1.1', HOST), 405, true],
+    'no Host': [lines('GET /sign-in HTTP/1.1'), 400, false],
+    'two Hosts': [get('/sign-in', HOST), 400, false],
+    'a bad Host': [lines('GET /sign-in HTTP/1.1', 'Host: a b'), 400, false],
+    'an odd Expect': [get('/sign-in', 'Expect: x'), 417, false],
+    'a bad chunk': [`${post(FORM, CHUNKED)}zz\r\n`, 400, true],
+    'a bad chunk that nobody reads': [`${get('/sign-in', CHUNKED)}zz\r\n`, 400, true],
+    'a Transfer-Encoding that is empty': [post('Transfer-Encoding:'), 400, true],
+    'two Content-Types': [`${post(FORM, FORM, 'Content-Length: 3')}a=b`, 400, true],
+    'two Cookies': [get('/sign-in', 'Cookie: a=b', 'Cookie: c=d'), 400, false],
+    'a method that a page does not take': [lines('PUT /keys HTTP/1.1', HOST), 405, false],
+    'the same of a file': [lines('DELETE /public/style.css HTTP/1.1', HOST), 405, false],
+  };
+
+  it.each(Object.entries(BROKEN))('%s is answered with a page and the headers of every page', async (_case, row) => {
+    const [bytes, status, isClosed] = row;
+    const [response, ...more] = await sendUndescribed(
+      { host: '127.0.0.1', port: PORT },
+      bytes,
+      isClosed ? Infinity : 1,
+    );
+    expect(more).toEqual([]);
+    expect(response?.status).toBe(status);
+    const { headers } = await portal.visitor().get('/');
+    const common = ['cache-control', ...[...headers.keys()].filter((name) => /security|origin|policy|^x-/.test(name))];
+    expect(common.length).toBeGreaterThan(10);
+    for (const name of common) expect([name, response?.headers[name]]).toEqual([name, headers.get(name)]);
+    expect(response?.headers['connection']).toBe(isClosed ? 'close' : 'keep-alive');
+    if (status === 303) return;
+    expect(response?.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(response?.body).toMatch(new RegExp(`Status ${status}[^]*</html>\\n$`));
+  });
+
+  it.each([
+    ['PUT', '/keys', 'GET, HEAD, POST'],
+    ['OPTIONS', '/keys', 'GET, HEAD, POST'],
+    ['PROPFIND', '/%6beys?x', 'GET, HEAD, POST'],
+    ['GET', '/sign-out', 'POST'],
+    ['POST', '/livez', 'GET, HEAD'],
+    ['FOO', '/account/password', 'POST'],
+  ])('%s %s is 405 and says what is allowed: %s', async (method, path, allow) => {
+    const [response] = await sendUndescribed(
+      { host: '127.0.0.1', port: PORT },
+      lines(`${method} ${path} HTTP/1.1`, HOST),
+    );
+    expect(response).toMatchObject({ status: 405, headers: { allow } });
+  });
+
+  it('behind a good request is answered after it', async () => {
+    const bytes = `${get('/sign-in')}nonsense\r\n\r\n`;
+    const responses = await sendUndescribed({ host: '127.0.0.1', port: PORT }, bytes, Infinity);
+    expect(responses.map(({ status }) => status)).toEqual([200, 400]);
   });
 });
 

@@ -1,6 +1,5 @@
 export * from './deprecations.js';
 export * from './fixed-file.js';
-export * from './forwarding.js';
 export * from './has-body.js';
 export * from './health.js';
 export * from './nest-logger.js';

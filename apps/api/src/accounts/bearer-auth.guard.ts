@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressLimits } from '../http/address-limits.js';
 import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
-import { isRepeated } from '../http/framing.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,7 +31,7 @@ export class BearerAuthGuard implements CanActivate {
     };
     const refuse = (error: unknown) => this.refuse(error, request, http.getResponse<FastifyReply>());
     try {
-      const caller = this.authenticate.execute(bearerToken(request.raw));
+      const caller = this.authenticate.execute(bearerToken(request));
       return caller instanceof Promise ? caller.then(admit, refuse) : admit(caller);
     } catch (error) {
       return refuse(error);
@@ -50,13 +48,12 @@ export class BearerAuthGuard implements CanActivate {
   }
 }
 
-function bearerToken({ headers, rawHeaders }: IncomingMessage): string {
+function bearerToken({ headers, repeated }: FastifyRequest): string {
   const { authorization } = headers;
   if (authorization === undefined) {
     throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
   }
-  // Node keeps the first of several headers and drops the others.
-  if (isRepeated(rawHeaders, 'authorization')) {
+  if (repeated?.includes('authorization') === true) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
   }
   const token = CREDENTIALS.exec(authorization)?.[1];

@@ -5,13 +5,14 @@ import { ApiContext } from '../http/api-context.js';
 import { requireWellFormedConditions } from '../http/conditions.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { requireMediaType } from '../http/json-body.decorator.js';
+import { refuseRepeatedHeaders } from '../http/repeated-headers.js';
 import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 import { refuseQuery } from '../http/valid-query.decorator.js';
 
 /**
  * Requires the scopes of the operation, of the key and of its account. A request that has them uses the operation. Then it
- * refuses what can be judged before the body is read: its media type, malformed conditions, an `Idempotency-Key` that can't
- * be kept to, parameters of an operation without any, and an operation that has been removed.
+ * refuses what can be judged before the body is read: headers sent twice, its media type, malformed conditions, an
+ * `Idempotency-Key` that can't be kept to, parameters of an operation without any, and an operation that has been removed.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
@@ -26,6 +27,7 @@ export class ScopesGuard implements CanActivate {
       throw new Error('the handler defines no operation, so nobody has decided who may use it');
     for (const scope of operation.scopes) requireScope(request.caller, scope);
     request.operation = operation;
+    if (request.repeated !== undefined) refuseRepeatedHeaders(request.repeated);
     if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);
     const { headers } = request;
     const hasCondition = headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;

@@ -11,6 +11,7 @@ import {
   WithdrawAnimal,
 } from '@adoption-store/domain';
 import { getPetDeprecation } from '@adoption-store/web';
+import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
@@ -20,7 +21,6 @@ import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Int64s, Limit, OneOf } from '../http/query-parameters.js';
-import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { SharedReads } from '../http/shared-reads.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';

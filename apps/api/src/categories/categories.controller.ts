@@ -8,6 +8,7 @@ import {
   NameCategory,
   RemoveCategory,
 } from '@adoption-store/domain';
+import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
@@ -17,7 +18,6 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Int64s, Limit } from '../http/query-parameters.js';
-import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import {

@@ -1,11 +1,11 @@
 import { EVENT_TYPES, type EventType, ListEvents, type ListEventsInput } from '@adoption-store/domain';
+import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Limit, SomeOf } from '../http/query-parameters.js';
-import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';

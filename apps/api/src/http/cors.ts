@@ -1,8 +1,8 @@
+import type { RouteTable } from '@adoption-store/web/edge';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
 import type { AddressLimits } from './address-limits.js';
 import type { HttpRefusal } from './error-codes.js';
-import { isOfApi } from './request-target.js';
-import type { RouteTable } from './route-table.js';
+import { refuseRepeatedHeaders } from './repeated-headers.js';
 
 /** The origins whose pages may call the API: all, or these. */
 export type CorsOrigins = '*' | readonly string[];
@@ -51,7 +51,8 @@ export class Cors {
   }
 
   /** Answers a preflight without a key, which browsers don't send, and counts nothing. It tells nothing of the path. */
-  private async answer({ ip }: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
+  private async answer({ ip, repeated }: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
+    if (repeated !== undefined) refuseRepeatedHeaders(repeated);
     const { headers } = await this.limits.look(ip);
     if (isAllowed) {
       reply
@@ -61,4 +62,9 @@ export class Cors {
     }
     reply.code(204).headers(headers).send();
   }
+}
+
+/** Whether a target, also in absolute form, is of the API and not of a page beside it. */
+function isOfApi(target: string): boolean {
+  return /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/.test(target);
 }

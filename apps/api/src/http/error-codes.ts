@@ -1,4 +1,5 @@
 import { DomainError, domainErrorKinds, type DomainErrorKind, type RequestErrorCode } from '@adoption-store/domain';
+import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -15,19 +16,13 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
 
 /** The codes of HTTP's own errors, with their statuses. */
 const httpErrorStatuses = {
-  bad_request: 400,
+  ...FAULT_STATUSES,
   invalid_json: 400,
   unsupported_media_type: 400,
-  method_not_allowed: 405,
-  request_timeout: 408,
   gone: 410,
-  payload_too_large: 413,
-  uri_too_long: 414,
-  expectation_failed: 417,
   rate_limited: 429,
   daily_quota_exceeded: 429,
   key_banned: 429,
-  headers_too_large: 431,
   internal_error: 500,
 } as const;
 
@@ -54,6 +49,11 @@ export class HttpRefusal extends Error {
   ) {
     super(message);
   }
+}
+
+/** The refusal of a request that breaks HTTP's own rules. */
+export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
+  return new HttpRefusal(code, message, headers);
 }
 
 /**

@@ -43,18 +43,20 @@ export class ErrorFilter implements ExceptionFilter {
 
   /**
    * Counts an error before the guards against the sender's address. Over the limit the response is 429 instead. An error
-   * of the server isn't counted.
+   * of the server isn't counted, nor a request whose key was accepted.
    */
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
+    // Undefined if the request wasn't authenticated.
+    const caller = request.caller as typeof request.caller | undefined;
+    const isCounted = caller === undefined && isRefusal(error) && errorStatuses[error.code] < 500;
     const { ip } = request;
     try {
-      const { headers, refusal } = await (isOurs ? this.limits.look(ip) : this.limits.count(ip));
+      const { headers, refusal } = await (isCounted ? this.limits.count(ip) : this.limits.look(ip));
       reply.headers(headers);
-      return isOurs ? error : (refusal ?? error);
+      return isCounted ? (refusal ?? error) : error;
     } catch (failure) {
       // Nest doesn't wait for a filter: an error that it throws would end the process.
-      return isOurs ? failure : this.judgeAddress(failure, request, reply);
+      return isCounted ? this.judgeAddress(failure, request, reply) : failure;
     }
   }
 

@@ -56,9 +56,11 @@ function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
   const mediaType = MEDIA_TYPE.exec(contentType)?.[1]?.toLowerCase();
   if (mediaType === undefined || !mediaTypes.includes(mediaType)) return false;
   // Not MIMEType, which skips what is malformed and takes the first of two charsets.
-  return [...contentType.matchAll(PARAMETERS)].every(
-    ([, name, value = '']) => name?.toLowerCase() !== 'charset' || isUtf8(value.replace(/^"|"$|\\(.)/g, '$1')),
-  );
+  return [...contentType.matchAll(PARAMETERS)].every(([, name = '', value = '']) => {
+    // `charset*` is a form of RFC 8187, which media types don't have.
+    const [parameter, extension] = name.toLowerCase().split('*');
+    return parameter !== 'charset' || (extension === undefined && isUtf8(value.replace(/^"|"$|\\(.)/g, '$1')));
+  });
 }
 
 /** Whether the Encoding Standard knows UTF-8 by this label. RFC 8259 §8.1 allows no other encoding. */

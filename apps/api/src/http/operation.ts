@@ -34,6 +34,8 @@ interface Definition {
    * Ignored: a repetition does no harm.
    */
   readonly idempotencyKey?: 'refused' | 'ignored';
+  /** True if a request spends no quota, because each key has a bucket for this operation alone. */
+  readonly hasOwnBucket?: boolean;
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
 }

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import {
   type KeyRequester,
   PreconditionFailed,
@@ -5,17 +6,17 @@ import {
   type Refusal,
   type Verdict,
 } from '@adoption-store/domain';
+import { framingFault, repeatedHeaders, type SocketRefusals } from '@adoption-store/web/edge';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from './conditions.js';
 import type { Cors } from './cors.js';
-import { errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
-import { checkFraming } from './framing.js';
+import { asRefusal, errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
 import type { DefinedOperation } from './operation.js';
 import { RequestBody } from './request-body.js';
+import { ONCE } from './repeated-headers.js';
 import { loggedId } from './request-id.js';
 import { answerAtLast } from './last-resort.js';
-import type { SocketRefusals } from './socket-refusals.js';
 
 /** What is known of a route when it is registered. */
 interface KnownRoute {
@@ -68,6 +69,7 @@ export function addRequestHooks(
   { cors, refusals, recordRequest, observers, logger, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
+  fastify.decorateRequest('repeated', undefined);
   fastify.decorateRequest('startedAt', 0);
   fastify.decorateRequest('firstStatus', undefined);
   const known = (url: string, operation?: DefinedOperation): KnownRoute => {
@@ -88,16 +90,20 @@ export function addRequestHooks(
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
     refusals.onRequest(request, reply);
-    const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    const { raw, headers } = request;
+    const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = headers;
     // RFC 9112 §6: one of these announces a body.
-    if ((length !== undefined && length !== '0') || coding !== undefined)
-      request.received = new RequestBody(request.raw);
+    if ((length !== undefined && length !== '0') || coding !== undefined) request.received = new RequestBody(raw);
+    // Node has one property for all lines of a name, so without a repetition there are as many of them as lines.
+    if (raw.rawHeaders.length > 2 * Object.keys(headers).length)
+      request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
     // Set first, so that errors have them too.
     reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
     if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
     // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
-    const refusal = checkFraming(request);
+    const fault = framingFault(request, request.repeated);
+    const refusal = fault && asRefusal(fault);
     // Most callers aren't pages of other origins. They don't pay for headers that only browsers read.
     if (cors === undefined || (origin === undefined && cors.isForAll)) done(refusal);
     else cors.onRequest(request, reply, refusal, done);
@@ -117,6 +123,14 @@ export function addRequestHooks(
     report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
   });
+}
+
+/** Routes every method that Node can parse, so that the guards also run for unknown ones. CONNECT has no path. */
+export function routeEveryMethod(fastify: FastifyInstance): void {
+  for (const method of METHODS.filter((each) => each !== 'CONNECT')) {
+    // With `hasBody: false` Fastify doesn't read the body. JsonBody reads it after the guards.
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
 }
 
 function report(request: FastifyRequest, status: number): void {

@@ -1,8 +1,7 @@
+import { RouteTable } from '@adoption-store/web/edge';
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HttpRefusal } from './error-codes.js';
-import { isDecodable, pathOf } from './request-target.js';
-import { RouteTable } from './route-table.js';
+import { HttpRefusal, asRefusal } from './error-codes.js';
 
 /** Answers requests that match no other route. It is a controller, so that the guards run first. */
 @Controller()
@@ -11,14 +10,9 @@ export class UnknownRoutesController {
 
   @All('*')
   answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const path = pathOf(request.originalUrl);
-    if (!isDecodable(path)) throw new HttpRefusal('bad_request', 'the path has a bad percent-encoding');
-    const methods = this.routes.methodsOf(request.url);
-    if (methods.length === 0) throw new HttpRefusal('not_found', 'there is nothing at this path');
-    const allow = methods.join(', ');
-    if (request.method !== 'OPTIONS') {
-      throw new HttpRefusal('method_not_allowed', `${request.method} is not allowed here, only ${allow}`, { allow });
-    }
-    reply.code(204).header('allow', allow).send();
+    const fault = this.routes.faultOf(request);
+    if (fault === undefined) throw new HttpRefusal('not_found', 'there is nothing at this path');
+    if (request.method !== 'OPTIONS' || fault.code !== 'method_not_allowed') throw asRefusal(fault);
+    reply.code(204).headers(fault.headers).send();
   }
 }

@@ -1,9 +1,9 @@
 import { parse } from 'node:querystring';
+import { queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { takes } from './operation.js';
 import { requireKnownParameters } from './query-parameters.js';
-import { queryOf } from './request-target.js';
 import { validated } from './validation.js';
 
 /** Most cached query strings. Many clients send the same few. */

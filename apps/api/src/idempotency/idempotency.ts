@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HttpRefusal } from '../http/error-codes.js';
-import { isRepeated } from '../http/framing.js';
 import { bodyOf } from '../http/json-body.decorator.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
@@ -35,11 +33,9 @@ export class Idempotency {
   }
 
   private async underKey(key: string, request: FastifyRequest, reply: FastifyReply, work: Work): Promise<Done> {
-    if (isRepeated(request.raw.rawHeaders, 'idempotency-key')) {
-      throw new HttpRefusal('invalid_parameter', 'Idempotency-Key must be sent once');
-    }
+    // Not `originalUrl`, which may be in absolute form (RFC 9112 §3.2.2).
     const fingerprint = createHash('sha256')
-      .update(`${request.originalUrl}\n`)
+      .update(`${request.url}\n`)
       .update(await bodyOf(request))
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };

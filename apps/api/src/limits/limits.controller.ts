@@ -1,6 +1,5 @@
 import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { judgementOf, resetSeconds } from '../http/limit-headers.js';
@@ -32,16 +31,12 @@ export class LimitsController {
         }),
       ],
     },
+    hasOwnBucket: true,
     hasEntityTag: false,
   })
-  @SkipThrottle({ plan: true })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { clock } = this.context;
-    const { headers, refusal } = judgementOf(await this.meter.countAsking(caller), clock.now());
-    reply.headers(headers);
-    if (refusal !== undefined) throw refusal;
     const verdict = await this.meter.look(caller);
-    reply.headers(judgementOf(verdict, clock.now()).headers);
+    reply.headers(judgementOf(verdict, this.context.clock.now()).headers);
     const { minute, day, bannedUntil } = verdict;
     return {
       plan: caller.account.plan.name,

@@ -45,8 +45,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   private async judge(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const verdict = await this.meter.execute(request.caller);
-    request.verdict = verdict;
+    const { caller, route } = request;
+    const hasOwnBucket = route.operation?.hasOwnBucket === true;
+    const verdict = await (hasOwnBucket ? this.meter.countAsking(caller) : this.meter.execute(caller));
+    // Only a request that spends quota is part of the usage.
+    if (!hasOwnBucket) request.verdict = verdict;
     const { headers, refusal } = judgementOf(verdict, this.context.clock.now());
     http.getResponse<FastifyReply>().headers(headers);
     if (refusal !== undefined) throw refusal;

@@ -13,8 +13,8 @@ import {
   tooManyWebhooks,
   webhookDisabled,
 } from '@adoption-store/domain';
+import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
-import { MAX_URL_LENGTH } from '../http/framing.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
 import { limitMessage } from '../http/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
@@ -53,7 +53,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   request_timeout: 'the request was not complete in time',
   gone: 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}',
   payload_too_large: `the body must be at most ${MAX_BODY_BYTES} bytes`,
-  uri_too_long: `the URL must be at most ${MAX_URL_LENGTH} characters`,
+  uri_too_long: `the URL must be at most ${MAX_TARGET_LENGTH} characters`,
   expectation_failed: 'the Expect header may only be 100-continue',
   rate_limited: limitMessage('rate_limited', 42),
   daily_quota_exceeded: limitMessage('daily_quota_exceeded', 43_242),

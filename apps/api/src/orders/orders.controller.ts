@@ -10,6 +10,7 @@ import {
   type OrderStatus,
   PlaceOrder,
 } from '@adoption-store/domain';
+import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
@@ -19,7 +20,6 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Limit, OneOf } from '../http/query-parameters.js';
-import { queryOf } from '../http/request-target.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { ENDED, NewOrderBody, OrderId, orderJson, PLACED, presentOrder, presentOrders } from './order.schema.js';

@@ -19,6 +19,7 @@ import {
   type WebhookCommand,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
+import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
@@ -27,7 +28,6 @@ import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Limit } from '../http/query-parameters.js';
-import { queryOf } from '../http/request-target.js';
 import { exampleOf, json, page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { Idempotency } from '../idempotency/idempotency.js';

@@ -117,6 +117,12 @@ describe('an Idempotency-Key', () => {
     expectError(await post(key, { path: MESSAGES, body: '{"message":"Hello"}' }), 400, 'idempotency_key_reused');
   });
 
+  it('belongs to it in each form of a target', async () => {
+    const key = newKey();
+    const first = await post(key);
+    expectReplay(await post(key, { path: `http://${api.host}/v1/pets` }), first);
+  });
+
   it('belongs to one account, all of whose API keys share it', async () => {
     const key = newKey();
     const { account, key: one } = await api.openKey();

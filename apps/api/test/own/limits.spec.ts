@@ -38,6 +38,9 @@ async function times(count: number, send: () => Promise<RawResponse>): Promise<R
   return responses;
 }
 
+const JSON_TYPE = 'Content-Type: application/json';
+const LUNA = '{"name":"Luna","categoryId":1}';
+
 const statuses = (responses: readonly RawResponse[]) => responses.map(({ status }) => status);
 const shown = (response: RawResponse | undefined) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(response?.headers[`x-ratelimit-${name}`]));
@@ -168,6 +171,43 @@ describe('requests without a valid key', () => {
   });
 });
 
+describe('a request whose key was accepted', () => {
+  const withBody = (body: string, ...headers: readonly string[]) => [
+    ...headers,
+    JSON_TYPE,
+    `Content-Length: ${body.length}`,
+  ];
+  const twice = (header: string) => [header, header];
+
+  // [request line, headers, status, body]
+  it.each<[string, readonly string[], number, string?]>([
+    ['GET /v1/rate_limit?x=1', [], 400],
+    ['HEAD /v1/rate_limit?x=1', [], 400],
+    ['GET /v1/rate_limit', twice('If-Match: "a"'), 400],
+    ['PUT /v1/rate_limit', [], 405],
+    ['GET /v1/pets?x=1', [], 400],
+    ['GET /v1/unknown', [], 404],
+    ['GET /v1/%zz', [], 400],
+    ['DELETE /v1/pets', [], 405],
+    ['POST /v1/messages', withBody('{}'), 403, '{}'],
+    ['POST /v1/pets', withBody(LUNA, JSON_TYPE), 400, LUNA],
+    ['POST /v1/pets', ['Content-Length: 70000', JSON_TYPE], 413],
+    ['POST /v1/pets', ['Transfer-Encoding: chunked', JSON_TYPE], 400, 'zz\r\n'],
+  ])('never counts against its address: %s, %j', async (line, headers, status, body = '') => {
+    const { account } = await api.openKey('business');
+    const { text: key } = await api.application.issueKey.execute({
+      accountId: account.id,
+      scopes: ['pets:read', 'pets:write'],
+    });
+    const left = async () => Number((await stranger('192.0.2.50')).headers['x-ratelimit-remaining']);
+    const before = await left();
+    const all = [...headers, 'X-Forwarded-For: 192.0.2.50', 'Connection: close'];
+    const [response] = await sendRaw(api, `${rawHead({ ...api, key }, `${line} HTTP/1.1`, all)}${body}`, Infinity);
+    expect(response?.status).toBe(status);
+    expect(await left()).toBe(before - 1);
+  });
+});
+
 describe('GET /v1/rate_limit', () => {
   it('shows plan, windows and ban, and counts nothing', async () => {
     const { key } = await api.openKey('free');
@@ -216,6 +256,16 @@ describe('asking for the limits', () => {
     expect(listed).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': '59' } });
     api.clock.advance(45 * SECOND);
     expect((await ask(key)).status).toBe(200);
+  });
+
+  it('counts before anything else of the request is judged', async () => {
+    const { key } = await api.openKey('free');
+    const wrong = () => list(key, '/v1/rate_limit?x=1');
+    const refused = await times(ASKING_LIMIT, wrong);
+    expectError(refused[0], 400, 'invalid_parameter');
+    expect(shown(refused[0]).slice(0, 2)).toEqual([ASKING_LIMIT, ASKING_LIMIT - 1]);
+    expectError(await wrong(), 429, 'rate_limited');
+    expectError(await ask(key), 429, 'rate_limited');
   });
 });
 
@@ -378,8 +428,6 @@ describe('a refused request', () => {
 it('every code of a refusal fits into the log', () => {
   for (const code of Object.keys(errorStatuses)) expect(code).toMatch(/^[a-z_]{1,64}$/);
 });
-
-const LUNA = '{"name":"Luna","categoryId":1}';
 
 /** The remaining requests after a request with each of these headers. */
 async function remainders(...forwardedFor: readonly string[]): Promise<number[]> {

@@ -147,6 +147,7 @@ describe('POST /v1/pets answers 400', () => {
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['another kind of JSON', { 'Content-Type': 'application/vnd.api+json' }],
     ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
+    ['a charset in the form of RFC 8187', { 'Content-Type': "application/json; Charset*=utf-8''utf-8" }],
     ['two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
     ...['="latin1', '="utf-8', '=utf-8 x', '= utf-8', ' =utf-8', '=', '', '="utf-8"x', '=utf_8', '=utf-16'].map(
       (rest): [string, Record<string, string>] => [

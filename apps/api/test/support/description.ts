@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInt64 } from '@adoption-store/domain';
+import { pathOf, routableUrl } from '@adoption-store/web/edge';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { pathOf, routableUrl } from '../../src/http/request-target.js';
 import { type JsonValue, parseJson } from '../../src/http/strict-json.js';
 import type { ErrorBody } from '../../src/http/error-codes.js';
 

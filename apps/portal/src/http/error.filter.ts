@@ -1,10 +1,12 @@
 import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
+import { HttpFault } from '@adoption-store/web/edge';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { page } from './pages.js';
 import { pageOf } from './paths.js';
 import { FormRefused, TooManyAttempts } from './refusals.js';
+import type { Views } from './views.js';
 
 /** The text of the error page, by status. */
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
@@ -14,8 +16,12 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
     'It was open for too long, or you signed in or out in the meantime. Nothing was saved. Open its page again, and send it from there.',
   ],
   404: ['Not found', 'There is no such page, or it is not yours.'],
+  405: ['That did not work', 'This page cannot be used in this way.'],
+  408: ['Too slow', 'The request did not arrive in time.'],
   413: ['Form too large', 'The form is too large.'],
+  414: ['Address too long', 'The address of the page is too long.'],
   415: ['That did not work', 'This page accepts only forms.'],
+  431: ['Too much was sent', 'Your browser sent too much. Delete the cookies of this site, and try again.'],
   500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
   503: ['Temporarily unavailable', 'The service cannot be reached at the moment.'],
 };
@@ -45,6 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const retryAfter =
       error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
+    if (error instanceof HttpFault) reply.headers(error.headers);
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     const [title, message] = explain(error, status);
     const view = {
@@ -67,6 +74,12 @@ function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}
+
+/** The view of a page about a status that no form or account has caused. */
+export function plainError(status: number): Views['error'] {
+  const [title, message] = explain(undefined, status);
+  return { status, title, message, isForm: false };
 }
 
 function explain(error: unknown, status: number): readonly [string, string] {

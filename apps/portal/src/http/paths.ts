@@ -9,6 +9,6 @@ export function pathHere(text: string): string | undefined {
 }
 
 /** The address of the requested page, or of the page that has the sent form. A request may name another host. */
-export function pageOf({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): string {
+export function pageOf({ method, originalUrl: url }: Pick<FastifyRequest, 'method' | 'originalUrl'>): string {
   return pathHere(method === 'POST' ? `/${url.split('/')[1] ?? ''}` : url) ?? '/';
 }

@@ -46,6 +46,11 @@ export class PortalMetrics extends Metrics {
     });
   }
 
+  /** Counts a response to what could not be parsed. Its duration is unknown. */
+  countUnparsed(status: number): void {
+    this.requests.observe({ method: '_OTHER', route: NO_ROUTE, status }, 0);
+  }
+
   private countForm(route: string, status: number): void {
     const reason = REFUSALS[status];
     if (reason !== undefined) this.refusals.inc({ reason });

@@ -1,5 +1,5 @@
-import { HttpRefusal } from './error-codes.js';
-import { fragmentRefusal, MAX_URL_LENGTH } from './framing.js';
+import { fragmentFault, MAX_TARGET_LENGTH } from './framing.js';
+import { HttpFault } from './http-fault.js';
 import { routableUrl } from './request-target.js';
 import type { RouteTable } from './route-table.js';
 
@@ -11,17 +11,17 @@ export interface ParserError {
   readonly bytesParsed?: unknown;
 }
 
-/** The error for a request that Node's parser could not parse, or that did not arrive in time. */
-export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRefusal {
+/** The fault of a request that Node's parser could not parse, or that did not arrive in time. */
+export function faultOfParser(error: ParserError, routes: RouteTable): HttpFault {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return isLongLine(error)
-        ? new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`)
-        : new HttpRefusal('headers_too_large', 'the headers are too large');
+        ? new HttpFault('uri_too_long', `the URL must be at most ${MAX_TARGET_LENGTH} characters`)
+        : new HttpFault('headers_too_large', 'the headers are too large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new HttpRefusal('request_timeout', 'the request was not complete in time');
+      return new HttpFault('request_timeout', 'the request was not complete in time');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new HttpRefusal('payload_too_large', 'the chunk extensions are too large');
+      return new HttpFault('payload_too_large', 'the chunk extensions are too large');
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT': // a method that the parser knows from RTSP
       return unknownMethod(textOf(error), routes) ?? badRequest();
@@ -30,23 +30,23 @@ export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRef
   }
 }
 
-function badRequest(): HttpRefusal {
-  return new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1');
+function badRequest(): HttpFault {
+  return new HttpFault('bad_request', 'the request is not valid HTTP/1.1');
 }
 
-/** The refusal of an unknown method, if the request line is otherwise valid. */
-function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
+/** The fault of an unknown method, if the request line is otherwise valid. */
+function unknownMethod(text: string, routes: RouteTable): HttpFault | undefined {
   const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
   if (target === undefined) return undefined;
-  if (target.includes('#')) return fragmentRefusal();
+  if (target.includes('#')) return fragmentFault();
   const methods = routes.methodsOf(routableUrl({ url: target }));
   const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
-  return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
+  return new HttpFault('method_not_allowed', `the method is not known, only ${allow}`, { allow });
 }
 
 /** Whether the request line alone exceeds the limit. */
 function isLongLine({ rawPacket }: ParserError): boolean {
-  return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_URL_LENGTH));
+  return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_TARGET_LENGTH));
 }
 
 /** The packet, from the line at which the parser stopped. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -9,21 +8,33 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AddressLimits } from './address-limits.js';
-import type { RequestObserver } from './observers.js';
-import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
-import { requestId } from './request-id.js';
-import { type ParserError, refusalOfParser } from './parser-errors.js';
+import { HttpFault } from './http-fault.js';
+import { faultOfParser, type ParserError } from './parser-errors.js';
 import type { RouteTable } from './route-table.js';
 
-// Longest time for a request to arrive, and the interval at which Node checks for late ones.
-const REQUEST_TIMEOUT_MS = 8_000;
+/** Longest time for a request to arrive. */
+export const REQUEST_TIMEOUT_MS = 8_000;
+// The interval at which Node checks for late ones.
 const TIMEOUT_CHECK_MS = 500;
 // Closing a connection while the client still sends would reset it and lose the response (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** Sends the Error body for requests that Node would answer with an empty body, or not at all. */
+export interface SocketAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What an app says about faults that none of its hooks and handlers sees. */
+export interface SocketResponder {
+  /** The answer to a request that reaches no hook. Without `request` its head could not be parsed. */
+  readonly answer: (fault: HttpFault, socket: Socket, request?: IncomingMessage) => Promise<SocketAnswer>;
+  /** Ends the body of a request in progress. The request's own response reports the fault. */
+  readonly breakOff: (request: FastifyRequest, fault: HttpFault) => void;
+}
+
+/** Answers the requests that Node would answer with an empty body, or not at all. */
 export class SocketRefusals {
   /** Sockets whose further bytes belong to no request. */
   private readonly refused = new WeakSet<Socket>();
@@ -31,10 +42,7 @@ export class SocketRefusals {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly limits: AddressLimits,
-    private readonly observers: readonly RequestObserver[],
-    /** The headers of every refusal. */
-    private readonly headers: Readonly<Record<string, string>>,
+    private readonly responder: SocketResponder,
   ) {}
 
   /** Fastify's `serverFactory`. */
@@ -54,16 +62,16 @@ export class SocketRefusals {
       if (headers['transfer-encoding'] === '') this.refused.add(socket);
       // Node's parser accepts methods of RTSP, but the router doesn't know them.
       if (!KNOWN_METHODS.has(request.method)) {
-        this.refuseOnSocket(socket, new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1'), request);
+        this.refuseOnSocket(socket, new HttpFault('bad_request', 'the request is not valid HTTP/1.1'), request);
       } else handle(request, response);
     };
     const server = createServer(options, listener);
-    // framing.ts refuses the Expect header.
+    // framing.ts judges the Expect header.
     server.on('checkExpectation', listener);
     server.on('connect', (request: IncomingMessage) => {
       const allow = this.routes.allMethods().join(', ');
-      const refusal = new HttpRefusal('method_not_allowed', 'CONNECT is not allowed', { allow });
-      this.refuseOnSocket(request.socket, refusal, request);
+      const fault = new HttpFault('method_not_allowed', 'CONNECT is not allowed', { allow });
+      this.refuseOnSocket(request.socket, fault, request);
     });
     return server;
   }
@@ -81,45 +89,25 @@ export class SocketRefusals {
     }
     // Ignores errors of bytes that follow a refusal or the last response, because they belong to no request.
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
-    const refusal = refusalOfParser(error, this.routes);
+    const fault = faultOfParser(error, this.routes);
     const { request, reply } = this.latest.get(socket) ?? {};
-    if (request === undefined || request.raw.complete) this.refuseOnSocket(socket, refusal);
+    if (request === undefined || request.raw.complete) this.refuseOnSocket(socket, fault);
     else {
       this.refused.add(socket);
-      request.received?.breakOff(refusal);
+      this.responder.breakOff(request, fault);
       // If its response is already on the way, there is no second one.
       if (reply?.raw.headersSent === true) this.endOnceAnswered(socket);
     }
   }
 
-  private refuseOnSocket(socket: Socket, refusal: HttpRefusal, request?: IncomingMessage): void {
+  private refuseOnSocket(socket: Socket, fault: HttpFault, request?: IncomingMessage): void {
     this.refused.add(socket);
-    void this.answer(socket, refusal, request).then((answer) => {
-      this.endOnceAnswered(socket, answer);
-    });
-  }
-
-  private async answer(socket: Socket, refused: HttpRefusal, request?: IncomingMessage): Promise<string> {
-    const { headers: limitHeaders, refusal = refused } = await this.limits.count(socket.remoteAddress ?? '');
-    const { code, message, headers } = refusal;
-    const error = errorBody(code, message);
-    const id = request === undefined ? randomUUID() : requestId(request);
-    for (const observer of this.observers) {
-      observer.onSocketAnswer({ requestId: id, method: request?.method, status: error.status });
-    }
-    const body = JSON.stringify(error);
-    const all = {
-      date: new Date().toUTCString(),
-      'content-type': JSON_TYPE,
-      'x-request-id': id,
-      ...this.headers,
-      ...headers,
-      ...limitHeaders,
-      'content-length': String(Buffer.byteLength(body)),
-      connection: 'close',
-    };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-    return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...lines, '', body].join('\r\n');
+    this.responder.answer(fault, socket, request).then(
+      (answer) => {
+        this.endOnceAnswered(socket, textOf(answer));
+      },
+      () => socket.destroy(),
+    );
   }
 
   /** Ends the connection after the responses to earlier requests, which may be in progress (RFC 9112 §9.3.2). */
@@ -132,4 +120,15 @@ export class SocketRefusals {
     if (before === undefined || before.writableFinished) end();
     else before.once('close', end);
   }
+}
+
+function textOf({ status, headers, body }: SocketAnswer): string {
+  const all = {
+    date: new Date().toUTCString(),
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n');
 }
