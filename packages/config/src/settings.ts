@@ -61,8 +61,7 @@ export const storeSettings = {
   },
   WEBHOOK_SECRET: {
     default: undefined,
-    about:
-      "Encrypts webhooks' secrets: at least 32 random characters, or several with commas; without it, the database's",
+    about: "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -97,7 +96,7 @@ const countingSettings = {
   REDIS_URL: {
     default: undefined,
     about:
-      'Redis, or nodes of a Redis Cluster with commas, where all instances count together; without it each counts alone',
+      'Redis, or nodes of a Redis Cluster with commas, that counts for all instances; without it each counts alone',
     read: redisUrls,
   },
   TRUST_PROXY: {
@@ -141,8 +140,7 @@ const webSettings = {
   LAME_DUCK: {
     default: '3s',
     about:
-      'Time after SIGTERM in which requests are still accepted, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; ' +
-      'none under `npm start`',
+      'Time from SIGTERM to the last new request, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
     within: {
       setting: 'SHUTDOWN_TIMEOUT',
       // For the last requests, of at most 2 s, and for closing connections.
@@ -216,15 +214,13 @@ export const portalSettings = {
   },
   PORTAL_SECRET: {
     default: undefined,
-    about:
-      "Signs sessions and forms: at least 32 random characters, or several with commas; without it, the database's",
+    about: "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
   SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
-    about:
-      'Scopes of accounts that sign up themselves: `all`, or some [scopes](../apps/api/README.md#scopes) with commas',
+    about: '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas',
     read: scopes,
   },
 } as const satisfies Record<string, Setting<unknown>>;
