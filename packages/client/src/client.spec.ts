@@ -315,20 +315,22 @@ describe('a deprecated operation', () => {
   afterAll(() => {
     warn.mockRestore();
   });
-  const calling = async (path: string, Sunset: string) => {
-    const response = new Response('[]', { headers: { Deprecation: '@1764892800', Sunset } });
-    await clientOf([response]).store.request('GET', path);
+  const storeSaying = (Sunset: string) => {
+    const headers = { Deprecation: '@1764892800', Sunset };
+    return clientOf([new Response('{"id":1,"name":"Luna","categoryId":1,"status":"sold"}', { headers })]).store;
   };
 
   it('is warned of once', async () => {
-    for (let call = 0; call < 2; call += 1) await calling('/old', 'Thu, 05 Dec 2030 00:00:00 GMT');
-    expect(warn.mock.calls).toEqual([['GET /old is deprecated, and ends on 2030-12-05T00:00:00.000Z']]);
+    for (let call = 0; call < 2; call += 1)
+      await storeSaying('Thu, 05 Dec 2030 00:00:00 GMT').request('GET', '/pets/{petId}', { path: { petId: 1n } });
+    const warning = 'GET /pets/{petId} is deprecated, and ends on 2030-12-05T00:00:00.000Z';
+    expect(warn.mock.calls).toEqual([[warning]]);
   });
 
   it('is not said to end on a date that does not exist, such as 30 February', async () => {
     warn.mockClear();
-    await calling('/never', 'Sat, 30 Feb 2030 00:00:00 GMT');
-    expect(warn.mock.calls).toEqual([['GET /never is deprecated']]);
+    await storeSaying('Sat, 30 Feb 2030 00:00:00 GMT').getCategory(1n);
+    expect(warn.mock.calls).toEqual([['GET /categories/{categoryId} is deprecated']]);
   });
 });
 
