@@ -7,7 +7,7 @@ export function asksForHelp(args: readonly string[]): boolean {
   return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** For a program without arguments: ends it if there are some, such as those of a misspelt command. */
+/** Ends a program that takes no arguments if it has some. --help and -h print the usage. */
 export function takeNoArguments(usage: string): void {
   const args = process.argv.slice(2);
   if (args.length === 0) return;

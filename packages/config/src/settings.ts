@@ -140,7 +140,7 @@ const webSettings = {
   LAME_DUCK: {
     default: '3s',
     about:
-      'Time from SIGTERM to the last new request, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
+      'Time after SIGTERM in which requests are taken, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
     within: {
       setting: 'SHUTDOWN_TIMEOUT',
       // For the last requests, of at most 2 s, and for closing connections.
