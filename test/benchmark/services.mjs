@@ -8,9 +8,10 @@ import { onOwnCore } from './cores.mjs';
 
 export const root = join(import.meta.dirname, '../..');
 
-/** The Node.js flags of the API's start script. The peers get them too. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const FLAGS = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
+/** The Node.js flags of a start script. The peers get those of the API's. */
+const flagsOf = (script) => /exec node (.*?)\s*apps\//.exec(scripts[script])[1].split(' ').filter(Boolean);
+const FLAGS = flagsOf('start:api');
 const LISTENS = /Address {2}(\S+)\/v1/;
 
 /** Starts the API of a build as a process of its own, and waits until it is ready. */
@@ -19,9 +20,9 @@ export function startApi(env, flags = [], build = root) {
 }
 
 /** Starts the worker of a build. */
-export function startWorker(env, flags, build) {
+export function startWorker(env, build) {
   const ready = /health at (\S+)\/readyz/;
-  return start({ program: join(build, 'apps/worker/dist/main.js'), env, flags, ready });
+  return start({ program: join(build, 'apps/worker/dist/main.js'), env, flags: flagsOf('start:worker'), ready });
 }
 
 const PEERS = {

@@ -12,8 +12,6 @@ import { middle, ratio, turned } from './turns.mjs';
 
 const { fetch } = globalThis;
 
-/** The heap of a worker that has 256 MB. */
-const FLAGS = ['--max-old-space-size=96'];
 const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8', WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
 const MANY = 200;
 const MOST_OF_AN_ACCOUNT = 10;
@@ -63,7 +61,7 @@ async function openBuild(build) {
     ...store,
     api,
     keys,
-    startWorker: () => startWorker({ ...store.env, ...SETTINGS, LOG_LEVEL: 'error' }, FLAGS, build),
+    startWorker: () => startWorker({ ...store.env, ...SETTINGS, LOG_LEVEL: 'error' }, build),
     async close() {
       await api.stop();
       await store.close();

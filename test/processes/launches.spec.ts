@@ -115,7 +115,8 @@ describe('started by npm start', () => {
   );
 
   it('every wrong setting of every service is reported before any service starts', async () => {
-    const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
+    const proxies = { TRUST_PROXY: '0.0.0.0/0', PUBLIC_URL: 'http://x/v1' };
+    const wrong = { ...proxies, BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
     const { code, stdout, stderr } = await run(START, [], { DATA_DIR: services.folder, PORT: '0', ...wrong });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
     for (const name of Object.keys(wrong)) expect(stderr).toMatch(new RegExp(`^ {2}${name} must be`, 'm'));

@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
-import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
+import {
+  asksForHelp,
+  ConfigError,
+  EXIT_CONFIG,
+  EXIT_USAGE,
+  loadEnvFile,
+  readSettings,
+  storeSettings,
+} from '@adoption-store/config';
 import {
   type Account,
   createApplication,
@@ -17,8 +25,7 @@ import {
 import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
 import { type CliApplication, USE_CASES } from './use-cases.js';
 
-// EX_USAGE and EX_DATAERR of sysexits.h
-const EXIT_USAGE = 64;
+// EX_DATAERR of sysexits.h
 const EXIT_DATA = 65;
 
 export class UsageError extends Error {}
@@ -45,19 +52,26 @@ export interface Program {
 /** Runs the command that the process's arguments name, and sets the exit code. */
 export async function runProgram(program: Program): Promise<void> {
   surviveFailedWrites(process);
-  loadEnvFile();
-  process.exitCode = await runCommand(program, process.argv.slice(2), process.env, process);
+  const environment = () => {
+    loadEnvFile();
+    return process.env;
+  };
+  process.exitCode = await runCommand(program, process.argv.slice(2), environment, process);
 }
 
 /** Runs the command that the arguments name, and resolves to the exit code. */
 export async function runCommand(
   { commands, usage }: Program,
   args: readonly string[],
-  environment: NodeJS.ProcessEnv,
+  environment: () => NodeJS.ProcessEnv,
   streams: Streams,
 ): Promise<number> {
+  if (asksForHelp(args)) {
+    streams.stdout.write(usage);
+    return 0;
+  }
   try {
-    await run(commandOf(commands, args), environment, streams);
+    await run(commandOf(commands, args), environment(), streams);
     return 0;
   } catch (error) {
     return complain(error, usage, streams);

@@ -1,13 +1,26 @@
-import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
+import {
+  ConfigError,
+  EXIT_CONFIG,
+  loadEnvFile,
+  readSettings,
+  storeSettings,
+  takeNoArguments,
+} from '@adoption-store/config';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { reasonOf } from '@adoption-store/domain';
 import { printable } from './output.js';
 
+const USAGE = `Usage:
+  npm run -s migrate
+      brings the schema of DATABASE_URL up to date. It has no arguments.
+`;
+
 function complain(text: string): void {
   console.error(printable(text));
 }
 
+takeNoArguments(USAGE);
 // The services migrate at their start too. As a separate job, a failed migration stops a rollout before it begins.
 try {
   loadEnvFile();

@@ -10,6 +10,7 @@ import {
   localAddress,
   portalSettings,
   readSettings,
+  takeNoArguments,
   workerSettings,
 } from '@adoption-store/config';
 import { reasonOf } from '@adoption-store/domain';
@@ -23,6 +24,13 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   worker: ['--max-old-space-size=96', '--max-semi-space-size=4'],
 };
 
+const USAGE = `Usage:
+  npm start
+      runs the API, the portal and the worker. It has no arguments. Its settings
+      are environment variables: see docker/settings.md.
+`;
+
+takeNoArguments(USAGE);
 await prepare();
 
 const running: ChildProcess[] = [];

@@ -454,88 +454,11 @@ describe('text of strangers', () => {
   });
 });
 
-describe('bad arguments', () => {
-  const own = ['--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'];
-  const ofNew = (options: readonly string[]) => ['create', '--email', 'unopened@example.com', ...options];
-
-  it.each<[string, Program, readonly (readonly string[])[]]>([
-    [
-      'keys',
-      keyCommands,
-      [
-        ...[[], ['destroy'], ['toString'], ['create'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
-        ...[['--plan', 'gold'], ['--plan', 'enterprise'], own, ['--name', ' '], ['--frobnicate']].map(ofNew),
-        ...['', 'pets:read,pets'].map((scopes) => ofNew(['--scopes', scopes])),
-        ...['0', '3651', '1.5'].map((days) => ofNew(['--expires-in', days])),
-        ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
-        ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
-      ],
-    ],
-    [
-      'accounts',
-      accountCommands,
-      [
-        ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
-        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'dev@example.com', 'pets']],
-        ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
-      ],
-    ],
-    [
-      'messages',
-      messageCommands,
-      [
-        ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
-        ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
-        ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
-      ],
-    ],
-    [
-      'webhooks',
-      webhookCommands,
-      [
-        ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all']],
-        ...[['disable'], ['enable'], ['delete'], ['delete', '1']],
-      ],
-    ],
-    [
-      'animals',
-      animalCommands,
-      [
-        ...[[], ['destroy'], ['import'], ['import', 'a.csv', 'b.csv'], ['export', 'a.csv', 'b.csv']],
-        ...['xml', 'toString'].map((format) => ['import', '-', '--format', format]),
-        ...[
-          ['export', '--format', 'asm3'],
-          ['export', '--format', 'ndjson', '--for-spreadsheets'],
-          ['import', '-', '--categories', 'Dog=1'],
-          ['import', '-', '--dry-run=yes'],
-        ],
-        ...['Dog', 'Dog=x'].map((categories) => ['import', '-', '--format', 'asm3', '--categories', categories]),
-      ],
-    ],
-  ])(
-    '%s prints its usage on standard error and exits with 64, and nothing has happened',
-    async (name, program, all) => {
-      for (const args of all) {
-        const { code, stdout, stderr } = await on(program)(args);
-        expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: '' });
-        expect(stderr).toContain(`Usage:\n  npm run -s ${name} -- `);
-      }
-      expect((await accounts('list')).stdout).not.toContain('unopened@example.com');
-    },
-  );
-});
-
 describe('as a process', () => {
   it('keys revokes a key that nobody could see, because its output is closed', async () => {
     const { code, stderr } = inShell('"$NODE" "$KEYS" create --email dark@example.com >&-', database.url);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(the output is closed\), so it was revoked\n$/);
     expect(await list('--email', 'dark@example.com')).toMatchObject([{ STATE: 'revoked' }]);
-  });
-
-  it('messages prints its usage without a command', () => {
-    const { code, stderr } = inShell('"$NODE" "$MESSAGES"', database.url);
-    expect(code).toBe(64);
-    expect(stderr).toMatch(/^a command is missing\n\nUsage:\n {2}npm run -s messages -- /);
   });
 });

@@ -60,21 +60,24 @@ for (const timer of document.querySelectorAll('[data-until]')) {
 
 document.querySelector('.problems')?.focus();
 
-// Warns two minutes before the session ends. All tabs of the browser share its end, which each page and each extension
-// stores: the latest one counts.
+// Warns two minutes before the session ends, in a dialog and above each form. All tabs of the browser share the session:
+// each page and each extension stores its person and its end, and the latest one counts.
 const dialog = document.getElementById('session');
 const WARNING = 2 * 60 * 1000;
 const KEY = 'session';
 
-function keepSession({ left, most }) {
-  const now = Date.now();
-  const times = { ends: now + left, last: now + most };
-  dialog.times = times;
+function storeSession(session) {
   try {
-    localStorage.setItem(KEY, JSON.stringify(times));
+    localStorage.setItem(KEY, JSON.stringify(session));
   } catch {
     // Browsers may refuse to store anything; each tab then knows only its own requests.
   }
+}
+
+function keepSession({ left, most }) {
+  const now = Date.now();
+  dialog.times = { person: dialog.dataset.person, ends: now + left, last: now + most };
+  storeSession(dialog.times);
 }
 
 function sessionTimes() {
@@ -85,14 +88,22 @@ function sessionTimes() {
   }
 }
 
-/** Shows one state, unless it is shown already or was closed by the person. */
-function showSession(when) {
-  const state = `${when} ${sessionTimes().ends}`;
-  if (dialog.shown === state) return;
-  for (const part of dialog.querySelectorAll('[data-when]')) {
+/** Shows what belongs to a state: `soon`, `last`, `over`, or nothing. */
+function showParts(when) {
+  for (const part of document.querySelectorAll('[data-when]')) {
     part.hidden = !part.dataset.when.split(' ').includes(when);
     if (part.matches('h2') && !part.hidden) dialog.setAttribute('aria-labelledby', part.id);
   }
+}
+
+/** Shows one state, unless it is shown already. A person may have closed its dialog. */
+function showSession(when) {
+  const { ends } = sessionTimes();
+  const state = when === 'over' ? when : `${when} ${ends}`;
+  if (dialog.shown === state) return;
+  showParts(when);
+  const end = new Date(ends).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  for (const part of document.querySelectorAll('[data-ends]')) part.textContent = end;
   dialog.querySelector('[role=alert]').hidden = true;
   dialog.shown = state;
   if (!dialog.open) dialog.showModal();
@@ -102,14 +113,18 @@ function showSession(when) {
 
 function watchSession() {
   clearTimeout(dialog.timer);
-  const { ends, last } = sessionTimes();
-  const left = ends - Date.now();
+  const { person, ends, last } = sessionTimes();
+  // A form is refused, too, if somebody else has signed in.
+  const left = person === dialog.dataset.person ? ends - Date.now() : 0;
   if (left <= 0) {
     showSession('over');
     return;
   }
-  if (left > WARNING) dialog.close();
-  else showSession(last > ends ? 'soon' : 'last');
+  if (left > WARNING) {
+    dialog.close();
+    dialog.shown = undefined;
+    showParts();
+  } else showSession(last > ends ? 'soon' : 'last');
   dialog.timer = setTimeout(watchSession, left > WARNING ? left - WARNING : left);
 }
 
@@ -122,7 +137,12 @@ async function staySignedIn() {
   } else dialog.querySelector('[role=alert]').hidden = false;
 }
 
+if (document.querySelector('[data-signed-out]')) storeSession({});
+
 if (dialog) {
+  const formWarning = document.getElementById('form-warning').content;
+  for (const form of document.querySelectorAll('form[method=post]'))
+    if (form.querySelector('.field')) form.before(formWarning.cloneNode(true));
   keepSession({ left: Number(dialog.dataset.left), most: Number(dialog.dataset.most) });
   dialog.querySelector('[data-stay]').addEventListener('click', staySignedIn);
   dialog.querySelector('[data-close]').addEventListener('click', () => dialog.close());

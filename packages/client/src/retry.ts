@@ -1,4 +1,5 @@
 import type { ApiError } from './api-error.js';
+import { httpDate } from './http-date.js';
 import { JITTER } from './limiter.js';
 
 const FIRST_WAIT = 500;
@@ -31,12 +32,9 @@ export function isPassing({ code, status }: ApiError, method: string): boolean {
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After') ?? '';
   if (/^\d+$/.test(text)) return Number(text);
-  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  const date = httpDate(text);
+  if (date === undefined) return undefined;
   // Uses the sender's clock, because the local one may be wrong.
-  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
-  // One of HTTP's three date formats has no time zone.
-  const date = Date.parse(text.replace(/( GMT)?$/, ' GMT'));
-  // Date.parse takes 30 February for 2 March. The day is the first number of each format.
-  const exists = new Date(date).getUTCDate() === Number(/\d+/.exec(text)?.[0]);
-  return exists ? Math.max(0, (date - now) / 1000) : undefined;
+  const now = httpDate(headers.get('Date')) ?? Date.now();
+  return Math.max(0, (date - now) / 1000);
 }

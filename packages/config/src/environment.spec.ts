@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readSettings } from './environment.js';
+import { loadEnvFile } from './service.js';
 import { apiSettings, portalSettings, workerSettings } from './settings.js';
 
 const settings = { ...apiSettings, ...portalSettings, ...workerSettings };
@@ -54,7 +56,11 @@ describe('settings', () => {
 
   it.each([
     ['PORT', ['0', '65535'], ['-1', '65536', '1.5', '80a', ' 80']],
-    ['HOST', ['localhost', '0.0.0.0', '::', 'api.example.com'], ['a b', 'http://x', '-x', 'x'.repeat(254)]],
+    [
+      'HOST',
+      ['localhost', '0.0.0.0', '::', 'api.example.com'],
+      ['a b', 'http://x', '-x', 'x'.repeat(254), '256.1.1.1', '127.1'],
+    ],
     ['LOG_LEVEL', ['debug', 'silent'], ['INFO', 'loud']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
     ['SHUTDOWN_TIMEOUT', ['8s', '10m'], ['4s', '11m', '10']],
@@ -62,25 +68,34 @@ describe('settings', () => {
     [
       'OTEL_EXPORTER_OTLP_ENDPOINT',
       ['http://collector:4318', 'https://x/y'],
-      ['collector:4318', 'grpc://x', 'http://', 'http://a:b'],
+      ['collector:4318', 'grpc://x', 'http://', 'http://a:b', 'http://x/v1/traces', 'http://x?y=1', 'http://x/#'],
     ],
     ['LAME_DUCK', ['0s', '5s'], ['6m', '3']],
     [
       'REDIS_URL',
-      ['redis://h:6379/1', 'rediss://u:p@h', 'redis://:p@h:1,i:2, [::1]:3'],
+      ['redis://h:6379/1', 'redis://h/?family=6', 'rediss://u:p@h', 'redis://:p@h:1,i:2, [::1]:3'],
       [
         ...['http://h', 'h:6379', 'redis://:%p@h', 'redis://:a,b@h', 'redis://h,', 'redis://h,:6379'],
-        ...['redis://h,http://i', 'redis://h,i/1', 'redis://h/1,i', 'redis://:p@h,u:q@i', 'redis://:p@h,redis://:p@i'],
+        ...[
+          'redis://h/x',
+          'redis://h/1/2',
+          'redis://h#x',
+          'redis://h,http://i',
+          'redis://h,i/1',
+          'redis://h/1,i',
+          'redis://:p@h,u:q@i',
+          'redis://:p@h,redis://:p@i',
+        ],
       ],
     ],
     [
       'TRUST_PROXY',
       ['10.0.0.0/8', '::1, 127.0.0.1', 'fd00::/8'],
-      ['10.0.0.0/33', 'loopback', '10.0.0', '1.2.3.4/8/8', ','],
+      ['10.0.0.0/33', 'loopback', '10.0.0', '1.2.3.4/8/8', ',', '0.0.0.0/0', '::1, ::/0', '::/00'],
     ],
     [
       'WEBHOOK_ALLOW',
-      ['10.1.0.0/16', '127.0.0.1, fd00::/8'],
+      ['10.1.0.0/16', '127.0.0.1, fd00::/8', '0.0.0.0/0'],
       ['10.1.0.0/33', 'fd00::/129', 'hooks.example', '*', '10.1', '010.1.0.0/16', 'https://10.1.0.0', ','],
     ],
     ['ADDRESS_LIMIT', ['1'], ['0', '-1']],
@@ -106,8 +121,11 @@ describe('settings', () => {
     ['CATEGORIES', ['open', 'strict'], ['Strict', 'closed']],
     [
       'PUBLIC_URL',
-      ['https://api.example.com', 'http://localhost:3000/store/'],
-      ['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x', 'https://:p@x'],
+      ['https://api.example.com', 'http://localhost:3000/store/', 'https://x/store/v10'],
+      [
+        ...['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x', 'https://:p@x'],
+        ...['http://x/v1', 'http://x/store/v1/', 'http://x/V1//'],
+      ],
     ],
     [
       'PORTAL_SECRET',
@@ -125,7 +143,11 @@ describe('settings', () => {
       ['all', 'pets:read', 'orders:write, pets:read'],
       ['none', 'pets', 'pets:delete', 'pets:read,', 'pets:read,pets:read', 'all,pets:read'],
     ],
-    ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
+    [
+      'PORTAL_URL',
+      ['https://portal.example.com', 'http://localhost:3001/'],
+      ['portal.example.com', 'https://x?y', 'https://example.com/portal'],
+    ],
     ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>']],
     ['STORE_EMAIL', ['store@example.com'], ['store']],
     ['DELIVERY_CONCURRENCY', ['1', '100'], ['0', '101']],
@@ -145,9 +167,15 @@ describe('settings', () => {
     for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp', one]) {
       expect(faultsOf({ DATABASE_URL })).toEqual([]);
     }
-    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b']) {
+    const unread = ['postgres://a:99999/d', 'postgres://a:x/d', 'postgres://u:p#w@a/d', 'postgres://u:p/w@a/d'];
+    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b', ...unread, 'postgres://a/d?port=x']) {
       expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
     }
+  });
+
+  it('refuse a database whose certificate can’t be read', () => {
+    const faults = faultsOf({ DATABASE_URL: 'postgres://a/d?sslmode=verify-full&sslrootcert=/nowhere/ca.pem' });
+    expect(faults).toEqual(['DATABASE_URL must name files of certificates that can be read (ENOENT)']);
   });
 
   it.each([
@@ -227,6 +255,7 @@ describe('settings', () => {
     expect(faultsOf({ SMTP_URL: 'http://localhost', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toEqual([
       'SMTP_URL must be a URL that starts with smtp:// or smtps://',
     ]);
+    expect(faultsOf({ SMTP_URL: 'smtp:///h', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toHaveLength(1);
     expect(faultsOf({ SMTP_URL: 'smtps://u:p@h:465', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toEqual([]);
   });
 
@@ -235,6 +264,15 @@ describe('settings', () => {
       (text) => readSettings(workerSettings, { ORDER_TTL: text }).ORDER_TTL,
     );
     expect(times).toEqual([90_000, 1_800_000, 172_800_000, 604_800_000]);
+  });
+
+  it('are refused in a .env that can’t be read', () => {
+    const before = process.cwd();
+    process.chdir(mkdtempSync(join(tmpdir(), 'settings-')));
+    expect(loadEnvFile).not.toThrow();
+    mkdirSync('.env');
+    expect(loadEnvFile).toThrow(ConfigError);
+    process.chdir(before);
   });
 
   const file = (name: string) => readFileSync(join(__dirname, '../../..', name), 'utf8');

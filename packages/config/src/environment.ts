@@ -111,8 +111,9 @@ export function oneOf<const Choice extends string>(...choices: readonly Choice[]
 export function url(...protocols: readonly string[]): (text: string) => string {
   const read = urlText(...protocols);
   return (text) => {
-    if (!URL.canParse(read(text))) throw new Error(`must be a URL that starts with ${starts(protocols)}`);
-    return new URL(text).href;
+    const parsed = URL.canParse(read(text)) ? new URL(text) : undefined;
+    if (!parsed?.hostname) throw new Error(`must be a URL that starts with ${starts(protocols)}`);
+    return parsed.href;
   };
 }
 

@@ -1,6 +1,7 @@
 import { readScopes, type Scopes, SCOPES } from '@adoption-store/domain';
 import { isIP } from 'node:net';
-import { urlText } from './environment.js';
+import { parse } from 'pg-connection-string';
+import { url, urlText } from './environment.js';
 
 const readDatabaseUrl = urlText('postgres', 'postgresql');
 
@@ -11,7 +12,24 @@ export function databaseUrl(text: string): string {
   const params = new URLSearchParams(query);
   if ([authority, params.get('host'), params.get('port')].some((part) => part?.includes(',')))
     throw new Error('must have one host: an address that leads to the primary');
+  if (!/^\d{0,5}$/.test(parsedAsByPg(text).port ?? '')) throw new Error(DATABASE_RULE);
   return text;
+}
+
+const DATABASE_RULE =
+  'must be like postgres://USER:PASSWORD@HOST:5432/DATABASE, with %23 for a # in the password, and so on';
+
+/** pg opens the files of the certificates when it reads a URL. */
+function parsedAsByPg(text: string) {
+  try {
+    return parse(text);
+  } catch (error) {
+    const { code = '', syscall } = error as NodeJS.ErrnoException;
+    throw new Error(
+      syscall === undefined ? DATABASE_RULE : `must name files of certificates that can be read (${code})`,
+      { cause: error },
+    );
+  }
 }
 
 const readRedisUrl = urlText('redis', 'rediss');
@@ -29,15 +47,17 @@ export function redisUrls(text: string): readonly string[] {
 
 function isRedisUrl(text: string): boolean {
   try {
-    const { hostname, username, password } = new URL(text);
+    const { hostname, username, password, pathname, hash } = new URL(text);
     decodeURIComponent(username + password);
-    return hostname !== '';
+    return hostname !== '' && /^\/?\d*$/.test(pathname) && hash === '';
   } catch {
     return false;
   }
 }
 
-const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+/** A name whose last part is a number would be an IPv4 address. */
+const HOST_NAME =
+  /^(?=.{1,253}$)(?!(?:.*\.)?\d+$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
 export function hostName(text: string): string {
   if (isIP(text) === 0 && !HOST_NAME.test(text)) throw new Error('must be a host name or an IP address');
@@ -50,6 +70,30 @@ export function origin(text: string): string {
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
   }
   return (parsed.origin + parsed.pathname).replace(/\/+$/, '');
+}
+
+/** The API's address. Clients and links add `/v1`. */
+export function apiUrl(text: string): string {
+  const address = origin(text);
+  if (/\/v1$/i.test(address)) throw new Error('must be the address without /v1, which is added to it');
+  return address;
+}
+
+/** The portal's address. Its links are of the whole host. */
+export function portalUrl(text: string): string {
+  const address = origin(text);
+  if (new URL(address).pathname !== '/') throw new Error('must be an address without a path');
+  return address;
+}
+
+const readCollectorUrl = url('http', 'https');
+
+/** The collector's address. OpenTelemetry adds `/v1/traces`. */
+export function collectorUrl(text: string): string {
+  const address = readCollectorUrl(text);
+  if (/[?#]/.test(address) || /\/v1\/traces\/*$/.test(address))
+    throw new Error('must be an address without query, fragment and /v1/traces, which is added to it');
+  return address;
 }
 
 /** Origins as browsers send them. */
@@ -82,6 +126,14 @@ export function networks(text: string): readonly string[] {
   const list = text.split(',').map((each) => each.trim());
   if (!list.every(isNetwork))
     throw new Error('must be addresses or networks, such as 10.0.0.0/8, with commas between them');
+  return list;
+}
+
+/** A network of all addresses would let every client claim any address, and Fastify refuses it. */
+export function proxies(text: string): readonly string[] {
+  const list = networks(text);
+  if (list.some((each) => /\/0+$/.test(each)))
+    throw new Error('must be the networks of your own proxies, not all addresses (/0)');
   return list;
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { takeNoArguments } from './arguments.js';
 import { ConfigError, EXIT_CONFIG } from './environment.js';
 
 /** Milliseconds of SHUTDOWN_TIMEOUT that are reserved for closing connections after requests were drained. */
@@ -7,8 +8,15 @@ export const CLOSING_TIME = 3_000;
 
 /** Adds the variables of `.env` to the environment. */
 export function loadEnvFile(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  if (!existsSync('.env')) return;
+  try {
+    process.loadEnvFile('.env');
+  } catch {
+    throw new ConfigError(['.env must be a file that can be read']);
+  }
 }
+
+const USAGE = 'A service has no arguments. Its settings are environment variables: see docker/settings.md.\n';
 
 /**
  * Runs a service: starts it, waits for a signal to stop, and calls the function that `start` returned. `told` is
@@ -18,6 +26,7 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
   read: (environment: NodeJS.ProcessEnv) => Settings,
   start: (settings: Settings, told: AbortSignal) => Promise<() => Promise<void>>,
 ): Promise<never> {
+  takeNoArguments(USAGE);
   try {
     loadEnvFile();
     const settings = read(process.env);

@@ -1,14 +1,16 @@
-import { SCOPES } from '@adoption-store/domain';
 import { resolve } from 'node:path';
 import { duration, integer, oneOf, type Setting, url } from './environment.js';
 import {
+  apiUrl,
+  collectorUrl,
   contact,
   databaseUrl,
   hostName,
   mailAddress,
   networks,
-  origin,
   origins,
+  portalUrl,
+  proxies,
   redisUrls,
   scopes,
   secrets,
@@ -59,9 +61,7 @@ export const storeSettings = {
   },
   WEBHOOK_SECRET: {
     default: undefined,
-    about:
-      'Secrets of at least 32 random characters, with commas between them, the same for all services: the first ' +
-      'encrypts the secrets of webhooks, all decrypt; without it the database keeps one',
+    about: "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -77,13 +77,11 @@ const serviceSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     default: undefined,
     about: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
-    read: url('http', 'https'),
+    read: collectorUrl,
   },
   WEBHOOK_ALLOW: {
     default: undefined,
-    about:
-      'Networks, such as `10.1.0.0/16`, that webhooks may reach besides public addresses, there also by `http` and at any ' +
-      'port; with commas between them',
+    about: 'Networks, such as `10.1.0.0/16,fd00::/8`, that webhooks may reach too, also by `http` and at any port',
     read: networks,
   },
   SHUTDOWN_TIMEOUT: {
@@ -98,19 +96,18 @@ const countingSettings = {
   REDIS_URL: {
     default: undefined,
     about:
-      'Redis in which all instances count requests together, or nodes of a Redis Cluster, with commas between them; ' +
-      'without it each instance counts alone',
+      'Redis, or nodes of a Redis Cluster with commas, that counts for all instances; without it each counts alone',
     read: redisUrls,
   },
   TRUST_PROXY: {
     default: undefined,
     about: 'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
-    read: networks,
+    read: proxies,
   },
   PUBLIC_URL: {
     default: undefined,
     about: 'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
-    read: origin,
+    read: apiUrl,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -124,9 +121,7 @@ const SUPPORT_CONTACT = {
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
-    about:
-      'Mail server that delivers messages to the store and mails to accounts; without it messages are written to the log, ' +
-      'and passwords are not reset',
+    about: 'Mail server; without it messages to the store are written to the log, and passwords are not reset',
     read: url('smtp', 'smtps'),
   },
   MAIL_FROM: {
@@ -145,8 +140,7 @@ const webSettings = {
   LAME_DUCK: {
     default: '3s',
     about:
-      'Time after SIGTERM in which requests are still accepted, until load balancers have noticed, `0s`–`5m`; ' +
-      '`SHUTDOWN_TIMEOUT` must be at least 5 s longer',
+      'Time after SIGTERM in which requests are taken, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
     within: {
       setting: 'SHUTDOWN_TIMEOUT',
       // For the last requests, of at most 2 s, and for closing connections.
@@ -172,9 +166,7 @@ export const apiSettings = {
   },
   CORS_ORIGINS: {
     default: '*',
-    about:
-      'Origins whose pages may call the API, such as `https://shop.example.com`, with commas between them; `*` for all, ' +
-      '`none` for none',
+    about: 'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
     read: origins,
   },
   ORDER_LIMIT: {
@@ -184,8 +176,8 @@ export const apiSettings = {
   },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address at which people reach the portal, for the links of the reference page',
-    read: origin,
+    about: 'Address of the portal, without a path, for the links of the reference page',
+    read: portalUrl,
   },
   BAN_REFUSALS: {
     default: '50',
@@ -216,22 +208,19 @@ export const portalSettings = {
   },
   PORTAL_URL: {
     default: undefined,
-    about:
-      'Address at which people reach the portal, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
+    about: 'Address of the portal, without a path, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
     requiredBy: ['SMTP_URL', 'DATABASE_URL'],
-    read: origin,
+    read: portalUrl,
   },
   PORTAL_SECRET: {
     default: undefined,
-    about:
-      'Secrets of at least 32 random characters, with commas between them, the same for all portals: the first signs, ' +
-      'all verify; without it the database keeps one',
+    about: "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
   SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
-    about: `Scopes of accounts that sign up themselves: \`all\`, or some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}, with commas between them`,
+    about: '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas',
     read: scopes,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -11,6 +11,7 @@ import {
   keyName,
   keyState,
   later,
+  MOST_OVERLAP,
   PLAN_NAMES,
   type ListOperations,
   SCOPES,
@@ -32,6 +33,7 @@ import { inParts, table } from '../output.js';
 
 const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
 const LONGEST_LIFE = 3_650; // days
+const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;
 const USAGE = `Usage:
   npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
                             [--per-minute N --per-day N] [--name TEXT]
@@ -170,6 +172,8 @@ function rotate(args: string[]): Command {
   const { values, positionals } = parse(args, ['overlap'], ['the ID of one key']);
   const id = keyId(positionals[0]);
   const hours = numberIn(values, 'overlap');
+  if (hours !== undefined && hours > LONGEST_OVERLAP)
+    throw new UsageError(`--overlap must be 0 to ${LONGEST_OVERLAP} hours`);
   return async ({ rotateKey }) => rotateKey.execute({ id, overlap: hours && hours * HOUR });
 }
 

@@ -17,7 +17,7 @@ export async function call(
   const stderr = new PassThrough();
   // An output that fails has no text. `text` of Node.js would leave out a byte order mark.
   const texts = Promise.all([buffer(stdout).catch(() => ''), buffer(stderr)]);
-  const code = await runCommand(program, args, environment, { stdin, stdout, stderr });
+  const code = await runCommand(program, args, () => environment, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [printed, complaint] = await texts;

@@ -18,6 +18,7 @@ import {
   keyName,
   type KeyState,
   later,
+  MOST_OVERLAP,
   RenameKey,
   RevokeKey,
   RotateKey,
@@ -38,7 +39,7 @@ import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 const LONGEST_LIFE = 3_650;
-const LONGEST_OVERLAP = 720;
+const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;
 const LONGEST_SEARCH = 100;
 
 /** The states in each list of keys. The first list is shown unless another is asked for. */

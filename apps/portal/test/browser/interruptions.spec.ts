@@ -41,6 +41,12 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     await page.clock.runFor(time);
   }
 
+  const signIn = async (page: Page, email: string) => {
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+  };
+
   const fillAnimal = async (page: Page) => {
     await page.goto('/catalogue');
     await page.getByLabel('Name').fill('Bella');
@@ -60,6 +66,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
 
   const names = async () =>
     (await portal.application.listAnimals.execute({ limit: 100 })).items.map(({ name }) => name);
+  const over = (page: Page) => page.getByRole('dialog', { name: 'You have been signed out' });
   const warning = (page: Page) => page.getByRole('dialog', { name: 'You will be signed out soon' });
 
   it('by the end of the session is told so, and is on the form’s page after signing in', async () => {
@@ -67,15 +74,13 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     await fillAnimal(page);
     const before = (await names()).length;
     await pass(page, 31 * MINUTE);
-    const over = page.getByRole('dialog', { name: 'You have been signed out' });
+    await over(page).waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Close');
-    await over.getByRole('button', { name: 'Close' }).click();
+    await over(page).getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('heading', { level: 1, name: 'You have been signed out' }).waitFor();
     await look(page);
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, email);
     await page.getByRole('heading', { level: 1, name: 'Catalogue' }).waitFor();
     expect(await names()).toHaveLength(before);
   });
@@ -96,6 +101,46 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     expect(await warning(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByText('The animal is in the catalogue.').waitFor();
+  });
+
+  it('is warned above the form too, and loses nothing by signing in in another tab', async () => {
+    const { page, email } = await signUp();
+    await fillAnimal(page);
+    const soon = page.getByText(/^You will be signed out at \d.*Send this form before/).first();
+    await pass(page, 28 * MINUTE - 1_000);
+    expect(await soon.isVisible()).toBe(false);
+    await pass(page, 2_000);
+    await warning(page).getByRole('button', { name: 'Close' }).click();
+    expect(await soon.isVisible()).toBe(true);
+    await look(page);
+    await pass(page, 2 * MINUTE);
+    await over(page).getByRole('button', { name: 'Close' }).click();
+    expect(await soon.isVisible()).toBe(false);
+    const link = page.getByRole('link', { name: 'Sign in in another tab' }).first();
+    await look(page);
+    const [tab] = await Promise.all([context.waitForEvent('page'), link.click()]);
+    await signIn(tab, email);
+    await tab.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await link.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText('The animal is in the catalogue.').waitFor();
+  });
+
+  it('is told at once of signing out in another tab, and of somebody else who signs in there', async () => {
+    const { email: other } = await signUp();
+    await context.close();
+    const { page } = await signUp();
+    await fillAnimal(page);
+    const tab = await context.newPage();
+    await tab.goto('/plan');
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await over(page).waitFor();
+    await tab.goto('/sign-in');
+    await signIn(tab, other);
+    await tab.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await over(page).waitFor();
+    await over(page).getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Sign in in another tab' }).first().waitFor();
   });
 
   it('is warned in one tab only while another one is not in use', async () => {

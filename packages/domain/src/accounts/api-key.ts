@@ -1,5 +1,5 @@
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, instant, later } from '../kernel/clock.js';
+import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import { VISIBLE } from '../kernel/text.js';
 import { type Account, type AccountId, requireVersion } from './account.js';
@@ -44,6 +44,8 @@ export const MOST_ACTIVE_KEYS = 25;
 
 /** Keys that an account may make on one UTC day, rotations included, so that the stored rows stay bounded. */
 export const MOST_KEYS_A_DAY = 1_000;
+/** Longest time, in milliseconds, for which a rotated key and its replacement both work. */
+export const MOST_OVERLAP = 30 * DAY;
 
 export const KEY_STATES = ['active', 'disabled', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];

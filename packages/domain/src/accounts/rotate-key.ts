@@ -1,12 +1,11 @@
 import { HOUR } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import { type ApiKeyId, decideRotation, type KeyCommand, type RotationState } from './api-key.js';
+import { type ApiKeyId, decideRotation, type KeyCommand, MOST_OVERLAP, type RotationState } from './api-key.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
-const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
 export interface RotateKeyInput extends KeyCommand {
   /** How long both keys work, in milliseconds: 0 to 30 days. Default: 24 hours. */

@@ -1,0 +1,118 @@
+import { API, MESSAGES, MIGRATE, run, START, WORKER } from '@adoption-store/test-support';
+import { describe, expect, it } from '@jest/globals';
+import { accountCommands } from '../src/accounts/account-commands.js';
+import { keyCommands } from '../src/accounts/key-commands.js';
+import { animalCommands } from '../src/animals/animal-commands.js';
+import type { Program } from '../src/command-line.js';
+import { messageCommands } from '../src/messages/message-commands.js';
+import { webhookCommands } from '../src/webhooks/webhook-commands.js';
+import { call } from './support/commands.js';
+
+/** Whatever opens it fails, with another exit code than that of wrong usage. */
+const NO_DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/nothing' };
+
+describe('wrong arguments', () => {
+  const own = ['--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'];
+  const ofNew = (options: readonly string[]) => ['create', '--email', 'dev@example.com', ...options];
+
+  it.each<[string, Program, readonly (readonly string[])[]]>([
+    [
+      'keys',
+      keyCommands,
+      [
+        ...[[], ['destroy'], ['toString'], ['create'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
+        ...[['--plan', 'gold'], ['--plan', 'enterprise'], own, ['--name', ' '], ['--frobnicate']].map(ofNew),
+        ...['', 'pets:read,pets'].map((scopes) => ofNew(['--scopes', scopes])),
+        ...['0', '3651', '1.5'].map((days) => ofNew(['--expires-in', days])),
+        ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
+        ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
+      ],
+    ],
+    [
+      'accounts',
+      accountCommands,
+      [
+        ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
+        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'dev@example.com', 'pets']],
+        ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
+      ],
+    ],
+    [
+      'messages',
+      messageCommands,
+      [
+        ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
+        ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
+        ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
+      ],
+    ],
+    [
+      'webhooks',
+      webhookCommands,
+      [
+        ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all']],
+        ...[['disable'], ['enable'], ['delete'], ['delete', '1']],
+      ],
+    ],
+    [
+      'animals',
+      animalCommands,
+      [
+        ...[[], ['destroy'], ['import'], ['import', 'a.csv', 'b.csv'], ['export', 'a.csv', 'b.csv']],
+        ...['xml', 'toString'].map((format) => ['import', '-', '--format', format]),
+        ...[
+          ['export', '--format', 'asm3'],
+          ['export', '--format', 'ndjson', '--for-spreadsheets'],
+          ['import', '-', '--categories', 'Dog=1'],
+          ['import', '-', '--dry-run=yes'],
+        ],
+        ...['Dog', 'Dog=x'].map((categories) => ['import', '-', '--format', 'asm3', '--categories', categories]),
+      ],
+    ],
+  ])('%s prints its usage on standard error and exits with 64, before anything is done', async (name, program, all) => {
+    for (const args of all) {
+      const { code, stdout, stderr } = await call(program, args, NO_DATABASE);
+      expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: '' });
+      expect(stderr).toContain(`Usage:\n  npm run -s ${name} -- `);
+    }
+  });
+});
+
+describe('--help and -h', () => {
+  const programs = { keyCommands, accountCommands, messageCommands, webhookCommands, animalCommands };
+
+  it.each(Object.entries(programs))(
+    'of %s print its usage, alone and after each command, and do nothing',
+    async (_name, program) => {
+      for (const args of [[], ...Object.keys(program.commands).map((name) => [name, 'x'])]) {
+        for (const help of ['--help', '-h'])
+          expect(await call(program, [...args, help], NO_DATABASE)).toEqual({
+            code: 0,
+            stdout: program.usage,
+            stderr: '',
+          });
+      }
+    },
+  );
+});
+
+describe('as processes', () => {
+  const programs = { API, WORKER, START, MIGRATE };
+
+  it.each(Object.entries(programs))(
+    '%s takes no arguments, and says so before anything is done',
+    async (_name, program) => {
+      const { code, stdout, stderr } = await run(program, ['--dry-run'], NO_DATABASE);
+      expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+      expect(stderr).toMatch(/^this program takes no arguments\n\n.+/);
+      const help = await run(program, ['-h'], NO_DATABASE);
+      expect(help).toEqual({ code: 0, stdout: stderr.replace(/^.*\n\n/, ''), stderr: '' });
+    },
+  );
+
+  it('messages prints its usage without a command', async () => {
+    const { code, stderr } = await run(MESSAGES, [], NO_DATABASE);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/^a command is missing\n\nUsage:\n {2}npm run -s messages -- /);
+  });
+});

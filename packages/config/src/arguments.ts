@@ -1,0 +1,20 @@
+/** The exit code of wrong usage (EX_USAGE in sysexits.h). */
+export const EXIT_USAGE = 64;
+
+/** Whether the arguments ask for help, which is given before anything is done. */
+export function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
+}
+
+/** Ends a program that takes no arguments if it has some. --help and -h print the usage. */
+export function takeNoArguments(usage: string): void {
+  const args = process.argv.slice(2);
+  if (args.length === 0) return;
+  if (asksForHelp(args)) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  process.stderr.write(`this program takes no arguments\n\n${usage}`);
+  process.exit(EXIT_USAGE);
+}
