@@ -106,6 +106,18 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
     },
   );
 
+  it('closes the connection, and logs nothing, if a server breaks off a write on a connection that was used before', async () => {
+    const write = head('POST /breaks', 'X-Request-Id: broken-off\r\nContent-Length: 0\r\n');
+    const responses = await sendUndescribed(
+      { host: '127.0.0.1', port: proxy.port },
+      `GET / HTTP/1.1\r\nHost: a\r\n\r\n${write}`,
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200]);
+    await request('GET /', 'X-Request-Id: afterwards\r\n');
+    await proxy.lineOf('afterwards');
+    expect(proxy.log).not.toContain('broken-off');
+  });
+
   it('refuses with the API’s error while no server of the host’s is ready, here the portal’s', async () => {
     const { status, headers, body } = await request('GET /', 'Host: Portal.example.com\r\n');
     expect({ status, error: JSON.parse(body) as unknown }).toEqual({ status: 503, error: UNAVAILABLE });

@@ -91,7 +91,7 @@ describe('webhooks, of two workers', () => {
     ask<Row>(replicas.databaseUrl, text, values);
 
   async function startWorker(): Promise<Running> {
-    const settings = { ...SETTINGS, DATABASE_URL: replicas.databaseUrl, LOG_LEVEL: 'error' };
+    const settings = { ...SETTINGS, DATABASE_URL: replicas.databaseUrl, LOG_LEVEL: 'warn' };
     const worker = new Running(WORKER, [], { ...settings, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' });
     await worker.prints(/The worker is ready/);
     return worker;

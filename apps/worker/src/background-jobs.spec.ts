@@ -12,7 +12,7 @@ afterEach(() => {
 
 /** A job that repeats until it is stopped, with the given result for each round. */
 function repeating(...rounds: (boolean | Error)[]) {
-  const log = { info: jest.fn(), error: jest.fn() };
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   const inc = jest.fn();
   const jobs = new BackgroundJobs(log, { inc });
   let begun = 0;
@@ -39,7 +39,7 @@ describe('a background job', () => {
     await stop();
   });
 
-  it('continues after every failure, with pauses from 250 ms that double up to 5 s, and logs the first and the recovery', async () => {
+  it('continues after every failure, with pauses from 250 ms that double up to 5 s, and logs the first, one that lasts as an error, and the recovery', async () => {
     const failure = new Error('no database');
     const { begun, log, inc, stop } = repeating(...Array.from({ length: 8 }, () => failure));
     const pauses: number[] = [];
@@ -52,8 +52,17 @@ describe('a background job', () => {
     await jest.advanceTimersByTimeAsync(5_000);
     // The first call only makes the counter known.
     expect(inc).toHaveBeenCalledTimes(1 + 8);
-    expect(log.error.mock.calls).toEqual([[{ loop: 'test', reason: 'no database' }, expect.any(String)]]);
+    const about = { loop: 'test', reason: 'no database' };
+    expect(log.warn.mock.calls).toEqual([[about, 'the loop failed and is retried until it works']]);
+    expect(log.error.mock.calls).toEqual([[about, 'the loop still fails']]);
     expect(log.info.mock.calls).toEqual([[{ loop: 'test' }, 'the loop works again']]);
+    await stop();
+  });
+
+  it('is no error that an operator must look at if it fails for less than five seconds', async () => {
+    const { log, stop } = repeating(...Array.from({ length: 5 }, () => new Error('no database')));
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect([log.warn, log.error, log.info].map(({ mock }) => mock.calls.length)).toEqual([1, 0, 1]);
     await stop();
   });
 

@@ -5,6 +5,8 @@ import { pause } from './waiting.js';
 
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
+/** A job that fails for less is only a warning in the log: an upgrade has some, and needs nobody. */
+const LASTING_MS = 5_000;
 
 export interface Job {
   /** The label `loop` in log and metrics. */
@@ -19,10 +21,11 @@ export interface Job {
 export class BackgroundJobs {
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>[] = [];
-  private readonly failing = new Set<string>();
+  /** Since when jobs of that name fail, and whether that was logged as an error. */
+  private readonly failing = new Map<string, { readonly since: number; isLogged: boolean }>();
 
   constructor(
-    private readonly log: Pick<Logger, 'info' | 'error'>,
+    private readonly log: Pick<Logger, 'info' | 'warn' | 'error'>,
     private readonly failureCounter: { inc(labels: { readonly loop: string }, count?: number): void },
   ) {
     // Each running job adds a listener, and there may be a hundred, so Node's warning about a leak is disabled.
@@ -69,9 +72,15 @@ export class BackgroundJobs {
 
   private reportFailure(name: string, error: unknown): void {
     this.failureCounter.inc({ loop: name });
-    if (this.failing.has(name)) return;
-    this.failing.add(name);
-    this.log.error({ loop: name, reason: reasonOf(error) }, 'the loop failed and is retried until it works');
+    const about = { loop: name, reason: reasonOf(error) };
+    const failing = this.failing.get(name);
+    if (failing === undefined) {
+      this.failing.set(name, { since: performance.now(), isLogged: false });
+      this.log.warn(about, 'the loop failed and is retried until it works');
+    } else if (!failing.isLogged && performance.now() - failing.since >= LASTING_MS) {
+      failing.isLogged = true;
+      this.log.error(about, 'the loop still fails');
+    }
   }
 }
 

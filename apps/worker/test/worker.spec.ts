@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type AccountId, createApplication, type WebhookId } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -26,6 +29,7 @@ const CONCURRENCY = 8;
 
 let database: TestDatabase;
 let client: pg.Client;
+let accountId: AccountId;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 /** A mail server for each test. */
 let sink: SmtpSink;
@@ -35,7 +39,10 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   database = await createDatabase();
   client = await connectTo(database.url);
-  await client.query(`INSERT INTO accounts (email, plan, created_at) VALUES ('visitor@example.com', 'free', now())`);
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO accounts (email, plan, created_at) VALUES ('visitor@example.com', 'free', now()) RETURNING id`,
+  );
+  accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
 });
 afterAll(async () => {
   await client.end();
@@ -227,8 +234,6 @@ describe('a worker', () => {
 
   it('encrypts the secrets of webhooks with the first one of WEBHOOK_SECRET, and reports those that none decrypts', async () => {
     const [lost, old, next] = ['x', 'o', 'n'].map((each) => each.repeat(32));
-    const { rows } = await client.query<{ id: string }>('SELECT min(id) AS id FROM accounts');
-    const accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
     const create = async (secret = '', isDisabled = false) => {
       const webhookSecrets = [secret];
       const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, webhookSecrets });
@@ -262,8 +267,6 @@ describe('a worker', () => {
 
   it('attempts deliveries to webhooks, tells the owner of one that it disables, and logs no path and no secret', async () => {
     const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1 });
-    const { rows } = await client.query<{ id: string }>('SELECT min(id) AS id FROM accounts');
-    const accountId = BigInt(rows[0]?.id ?? 0) as AccountId;
     // Nobody has this name.
     const url = 'https://receiver.invalid/hidden-path?hidden-query';
     const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
@@ -416,6 +419,36 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     expect(Math.max(...rows.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
     sink.resume();
     await becomeReceivedOnce(ids);
+  });
+
+  it('send webhooks with the time of PostgreSQL, so that receivers don’t refuse them', async () => {
+    const times: number[] = [];
+    const receiver = createServer(({ headers }, response) => {
+      times.push(Number(headers['webhook-timestamp']) * 1_000);
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const allow = '127.0.0.0/8';
+    const { ports, close } = await openInfrastructure({
+      databaseUrl: database.url,
+      poolSize: 1,
+      webhooks: { allow: [allow], mayUseLocalhost: true },
+    });
+    const application = createApplication(ports);
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const own = byOperator((await application.createWebhook.execute(byOperator({ accountId, url }))).webhook);
+    for (const difference of [-HOUR, HOUR]) {
+      const worker = await startWith(difference, { WEBHOOK_ALLOW: allow });
+      await application.pingWebhook.execute(own);
+      const expected = times.length + 1;
+      await until(() => times.length === expected);
+      await worker.process.stop('SIGTERM');
+      // What Standard Webhooks tolerates.
+      expect(Math.abs((times.at(-1) ?? NaN) - Date.now())).toBeLessThan(300_000);
+    }
+    await application.deleteWebhook.execute(own);
+    await close();
+    receiver.close();
   });
 
   it('expire and delete nothing too early, and say why', async () => {

@@ -73,7 +73,7 @@ export interface InfrastructureConfig {
   readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
-  /** Called once when a dependency is lost, and once when it is back. */
+  /** Called when a dependency is lost, once more if the loss lasts five seconds, and when it is back. */
   readonly onDependency?: (change: DependencyChange) => void;
 }
 

@@ -469,8 +469,9 @@ describe('the monitor of dependencies', () => {
     return { monitor, changes };
   }
 
-  const LOST = { dependency: 'redis', name: 'Redis', isUp: false, reason: 'connection refused' } as const;
-  const BACK = { dependency: 'redis', name: 'Redis', isUp: true } as const;
+  const REDIS = { dependency: 'redis', name: 'Redis' } as const;
+  const LOST = { ...REDIS, state: 'lost', reason: 'connection refused' } as const;
+  const BACK = { ...REDIS, state: 'back' } as const;
 
   it('reports a loss once, with its reason, and the return once, of each dependency apart', () => {
     const { monitor, changes } = monitored();
@@ -482,6 +483,19 @@ describe('the monitor of dependencies', () => {
     monitor.record('redis');
     monitor.record('redis');
     expect(changes).toEqual([LOST, BACK]);
+  });
+
+  it('reports a loss once more after five seconds, with the latest reason, and one that was over before only once', () => {
+    const { monitor, changes } = monitored();
+    for (const lasted of [4_999, 5_000]) {
+      monitor.record('redis', new Error('connection refused'));
+      jest.advanceTimersByTime(lasted - 1);
+      monitor.record('redis', new Error('still refused'));
+      jest.advanceTimersByTime(1);
+      monitor.record('redis');
+    }
+    jest.advanceTimersByTime(10_000);
+    expect(changes).toEqual([LOST, BACK, LOST, { ...REDIS, state: 'still lost', reason: 'still refused' }, BACK]);
   });
 
   it('asks again after the interval, whether there was an answer or not', async () => {

@@ -71,8 +71,8 @@ const openServer = redisServerFor('what happens when Redis is lost');
     if (openServer === undefined) throw new Error('skipped above');
     redis = await openServer();
     events = [];
-    monitor = new DependencyMonitor(({ isUp, reason }) => {
-      events.push(isUp ? 'Redis is back' : `Redis is lost: ${reason}`);
+    monitor = new DependencyMonitor(({ state, reason }) => {
+      if (state !== 'still lost') events.push(`Redis is ${state}: ${reason ?? ''}`);
     });
     requester = newRequester();
     closing.push(() => redis.close());

@@ -76,15 +76,17 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
 interface DependencyChange {
   readonly dependency: string;
   readonly name: string;
-  readonly isUp: boolean;
+  readonly state: 'lost' | 'still lost' | 'back';
   readonly reason?: string;
 }
 
-/** Logs the loss of a server that the process needs as an error, and its return as information. */
+/** A short loss is only a warning: an upgrade has some, and needs nobody. */
+const LEVELS = { lost: 'warn', 'still lost': 'error', back: 'info' } as const;
+
+/** Logs the loss of a server that the process needs, and its return. */
 export function logDependencies({ logger }: Pick<Log, 'logger'>) {
-  return ({ dependency, name, isUp, reason }: DependencyChange): void => {
-    if (isUp) logger.info({ dependency }, `${name} is back`);
-    else logger.error({ dependency, reason }, `${name} is lost`);
+  return ({ dependency, name, state, reason }: DependencyChange): void => {
+    logger[LEVELS[state]]({ dependency, reason }, `${name} is ${state}`);
   };
 }
 

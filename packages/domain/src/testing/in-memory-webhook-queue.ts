@@ -69,13 +69,14 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       const entry = this.longestDue().find(({ took = Infinity }) => took <= longestTurn);
       if (entry === undefined) return undefined;
       const { id } = entry.webhook;
-      const until = later(this.clock.now(), lease);
+      const takenAt = this.clock.now();
+      const until = later(takenAt, lease);
       const number = entry.turns + 1;
       this.webhooks.set(id, { turns: number, busyUntil: until, turnAt: until });
       if (this.due(id).length < limit) this.take(id);
       const deliveries = withinSize(this.due(id).slice(0, limit).map(itemOf));
       if (deliveries.length > 0) {
-        return { number, receiver: receiverOf(entry), secrets: entry.secrets, deliveries };
+        return { number, takenAt, receiver: receiverOf(entry), secrets: entry.secrets, deliveries };
       }
       this.rest(id, 0);
     }

@@ -1,7 +1,7 @@
 import { newAccountMailId, type NewAccountMail } from '../accounts/account-mail.js';
 import { NOTICE_TTL } from '../accounts/credentials.js';
 import { decideFailure, RefusedForGood } from '../deliveries/deliver-batch.js';
-import { later, SECOND } from '../kernel/clock.js';
+import { type Instant, later, SECOND } from '../kernel/clock.js';
 import {
   decideTurnEnd,
   deliveryBody,
@@ -63,12 +63,14 @@ export class DeliverWebhooks {
     onMore();
     // Each attempt ends within the lease, so that no other worker calls the receiver meanwhile. Otherwise the turn runs out.
     if (clock.now() + TIMEOUT >= later(begun, LEASE)) return { mayHaveMore: true };
-    const attempts = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, onAttempt));
+    // A receiver refuses what was signed with a clock that is minutes off, so the queue's clock counts, not this process's.
+    const now = () => later(turn.takenAt, clock.now() - begun);
+    const attempts = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, { now, onAttempt }));
     const responses = await Promise.all(attempts);
     const made = { url: turn.receiver.url, responses };
     await webhookDeliveries.endTurn(turn, clock.now() - begun, (receiver) => {
-      const end = decideTurnEnd(receiver, made, clock.now());
-      return end.isFailing && this.options.mailsAccounts ? { end, notice: this.noticeTo(receiver) } : { end };
+      const end = decideTurnEnd(receiver, made, now());
+      return end.isFailing && this.options.mailsAccounts ? { end, notice: this.noticeTo(receiver, now()) } : { end };
     });
     return { mayHaveMore: true };
   }
@@ -81,12 +83,12 @@ export class DeliverWebhooks {
   private async attempt(
     turn: Turn,
     delivery: DueDelivery,
-    onAttempt: (attempt: WebhookAttempt) => void,
+    { now, onAttempt }: { readonly now: () => Instant; readonly onAttempt: (attempt: WebhookAttempt) => void },
   ): Promise<WebhookResponse | undefined> {
     const { webhookDeliveries, cryptography } = this.ports;
     const { id, type, failures } = delivery;
     const about = { id, type, webhookId: turn.receiver.id, attempt: failures + 1 };
-    const { response, reason } = await this.send(turn, delivery);
+    const { response, reason } = await this.send(turn, delivery, now());
     if (reason === undefined) {
       await webhookDeliveries.settle(delivery, { status: 'sent' }, response?.status);
       onAttempt({ ...about, outcome: 'sent' });
@@ -103,9 +105,8 @@ export class DeliverWebhooks {
   private async send(
     { receiver, secrets }: Turn,
     delivery: DueDelivery,
+    at: Instant,
   ): Promise<{ readonly response?: WebhookResponse; readonly reason?: Error }> {
-    const { clock, webhookSender } = this.ports;
-    const at = clock.now();
     const request = {
       url: receiver.url,
       id: delivery.eventId ?? delivery.id,
@@ -114,7 +115,7 @@ export class DeliverWebhooks {
       secrets: signingSecrets(secrets, at),
     };
     try {
-      const response = await webhookSender.send(request, TIMEOUT);
+      const response = await this.ports.webhookSender.send(request, TIMEOUT);
       if (isSuccess(response)) return { response };
       const reason = `the receiver answered ${response.status}`;
       return { response, reason: response.status === GONE ? new RefusedForGood(reason) : new Error(reason) };
@@ -123,11 +124,9 @@ export class DeliverWebhooks {
     }
   }
 
-  private noticeTo({ accountId, url, description }: Receiver): NewAccountMail {
-    const { clock, cryptography } = this.ports;
-    const now = clock.now();
+  private noticeTo({ accountId, url, description }: Receiver, now: Instant): NewAccountMail {
     return {
-      id: newAccountMailId(cryptography),
+      id: newAccountMailId(this.ports.cryptography),
       accountId,
       kind: 'webhook',
       page: '',

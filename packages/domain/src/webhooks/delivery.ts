@@ -59,6 +59,8 @@ export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 't
 export interface Turn {
   /** Each later turn of the webhook has a higher number. */
   readonly number: number;
+  /** By the queue's clock. */
+  readonly takenAt: Instant;
   readonly receiver: Receiver;
   readonly secrets: WebhookSecrets;
   /** At least one. */

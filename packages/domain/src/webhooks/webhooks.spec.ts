@@ -263,6 +263,20 @@ describe('delivering to webhooks', () => {
     expect(await deliver()).toEqual({ attempts: [], mayHaveMore: false });
   });
 
+  it('is signed and judged by the queue’s time, whatever the clock of the worker says', async () => {
+    const { ports, clock, receiver, own, ping, getWebhook, changeWebhook } = await openStore();
+    for (const skew of [-10 * MINUTE, 10 * MINUTE]) {
+      const worker = createApplication({ ...ports, clock: { now: () => later(clock.now(), skew) } });
+      await changeWebhook.execute({ ...own, change: { status: 'enabled' } });
+      await ping();
+      receiver.answer = () => 410;
+      clock.advance(HOUR);
+      await worker.deliverWebhooks.execute();
+      expect(receiver.requests.at(-1)?.at).toBe(clock.now());
+      expect(await getWebhook.execute(own)).toMatchObject({ status: 'disabled', updatedAt: clock.now() });
+    }
+  });
+
   it('sends the deliveries of a turn at the same time, at most 20', async () => {
     const { ping, deliver, receiver, addAnimal, publishEvents } = await openStore();
     await ping(20);

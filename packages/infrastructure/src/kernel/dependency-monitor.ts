@@ -1,6 +1,9 @@
 import { reasonOf } from '@adoption-store/domain';
 import { answerWithin, failureOf } from './answers.js';
 
+/** Milliseconds. A shorter loss is a restart, or a processor that was busy for a moment. */
+const LASTING = 5_000;
+
 const NAMES = { postgresql: 'PostgreSQL', redis: 'Redis', smtp: 'The mail server' } as const;
 
 /** A server that a process needs. */
@@ -10,8 +13,9 @@ export interface DependencyChange {
   readonly dependency: Dependency;
   /** The name for people. */
   readonly name: string;
-  readonly isUp: boolean;
-  /** The driver's message about the loss. */
+  /** `still lost`: for five seconds. */
+  readonly state: 'lost' | 'still lost' | 'back';
+  /** The driver's latest message about the loss. */
   readonly reason?: string;
 }
 
@@ -22,10 +26,12 @@ interface Poll {
   readonly timeout: number;
 }
 
-/** Tracks which dependencies answer. It reports each loss and each return once. */
+/** Tracks which dependencies answer. It reports each loss at once, and again if it lasts, and each return. */
 export class DependencyMonitor {
   private readonly states = new Map<Dependency, boolean>();
+  private readonly failures = new Map<Dependency, unknown>();
   private readonly timers = new Map<Dependency, NodeJS.Timeout>();
+  private readonly lossTimers = new Map<Dependency, NodeJS.Timeout>();
   private isClosed = false;
 
   constructor(private readonly onChange: (change: DependencyChange) => void) {}
@@ -41,8 +47,18 @@ export class DependencyMonitor {
     const isUp = failure === undefined;
     const wasUp = this.states.get(dependency) ?? true;
     this.states.set(dependency, isUp);
+    this.failures.set(dependency, failure);
     if (isUp === wasUp) return;
-    this.onChange({ dependency, name: NAMES[dependency], isUp, ...(!isUp && { reason: reasonOf(failure) }) });
+    clearTimeout(this.lossTimers.get(dependency));
+    if (isUp) {
+      this.onChange({ dependency, name: NAMES[dependency], state: 'back' });
+      return;
+    }
+    this.reportLoss(dependency, 'lost');
+    const reportAgain = () => {
+      this.reportLoss(dependency, 'still lost');
+    };
+    this.lossTimers.set(dependency, setTimeout(reportAgain, LASTING).unref());
   }
 
   /** Checks a dependency repeatedly, until closed. */
@@ -60,6 +76,11 @@ export class DependencyMonitor {
   /** Stops all reports, because a stopping process closes its connections itself. */
   close(): void {
     this.isClosed = true;
-    for (const timer of this.timers.values()) clearTimeout(timer);
+    for (const timer of [...this.timers.values(), ...this.lossTimers.values()]) clearTimeout(timer);
+  }
+
+  private reportLoss(dependency: Dependency, state: 'lost' | 'still lost'): void {
+    const reason = reasonOf(this.failures.get(dependency));
+    this.onChange({ dependency, name: NAMES[dependency], state, reason });
   }
 }

@@ -107,6 +107,9 @@ export class FallbackRequestCounter implements RequestCounter {
       this.onState(undefined);
       this.probeIn(PROBE_INTERVAL);
     } else if (this.isShared) this.lose(failure);
-    else this.probeIn(RETRY_INTERVAL);
+    else {
+      this.onState(this.shared.connectionError ?? failure);
+      this.probeIn(RETRY_INTERVAL);
+    }
   }
 }

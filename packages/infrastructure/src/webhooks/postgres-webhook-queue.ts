@@ -244,7 +244,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
       if (rows.length > 0) {
         const ids = await this.ids.get();
         const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
-        return { number: row.turn, receiver: receiverFrom(row), secrets, deliveries };
+        const takenAt = instant(Number(row.takenAt));
+        return { number: row.turn, takenAt, receiver: receiverFrom(row), secrets, deliveries };
       }
       await this.pass(row, pause);
     }

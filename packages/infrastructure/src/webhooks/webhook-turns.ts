@@ -56,6 +56,8 @@ export interface ReceiverRow extends Pick<Receiver, 'url' | 'status' | 'failedTu
 export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUntil'> {
   readonly previousUntil: Date | null;
   readonly turn: number;
+  /** Unix milliseconds. */
+  readonly takenAt: bigint;
   readonly types: readonly EventType[] | null;
   readonly isRecovering: boolean;
   /** Whether the feed has events behind its position, for whomever they are. */
@@ -117,7 +119,7 @@ const CLAIM = {
   ), receiver AS (
     UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
     FROM turn WHERE webhooks.id = turn.id
-    RETURNING webhooks.id, turns AS turn, types, recovery_end IS NOT NULL AS "isRecovering",
+    RETURNING webhooks.id, turns AS turn, ${milliseconds('now()')} AS "takenAt", types, recovery_end IS NOT NULL AS "isRecovering",
       feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
       secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"
   )
