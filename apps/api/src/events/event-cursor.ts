@@ -2,7 +2,7 @@ import { type EventCursor, type EventPosition, type FeedEpoch, FIRST_EPOCH, int6
 
 const CURSOR = /^(\d+)(?:\.(\d+))?$/;
 
-/** The text in a cursor. One of the first epoch is its position alone, as the version before writes and reads it. */
+/** The text in a cursor. One of the first epoch is its position alone, as before there were epochs. */
 export function eventCursorText({ epoch, position }: EventCursor): string {
   return epoch === FIRST_EPOCH ? String(position) : `${position}.${epoch}`;
 }

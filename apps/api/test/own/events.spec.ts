@@ -117,7 +117,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('answers every cursor from before a restore 410, also those of the version before, which have no epoch', async () => {
+  it('answers every cursor from before a restore 410, also one without an epoch', async () => {
     const place = Buffer.from(new URLSearchParams(from).get('cursor') ?? '', 'base64url').toString();
     expect(place).toMatch(/^events:\d+:\w+$/);
     const petId = await addPet(api);
