@@ -300,7 +300,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor of events that are no longer kept is 410 `cursor_expired`. It needs the scope `events:read`.
+         * @description Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor of events that are no longer kept, or from before a restore of the database, is 410 `cursor_expired`. It needs the scope `events:read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1416,7 +1416,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The operation has been removed, or the cursor is of events that are no longer kept. */
+        /** @description The operation has been removed, or the cursor is of events that are no longer kept or were undone. */
         Gone: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1834,7 +1834,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The operation has been removed, or the cursor is of events that are no longer kept. */
+            /** @description The operation has been removed, or the cursor is of events that are no longer kept or were undone. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

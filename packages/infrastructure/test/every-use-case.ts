@@ -3,6 +3,9 @@ import {
   type Application,
   DAY,
   type DeliveryId,
+  type EventCursor,
+  type EventPosition,
+  FIRST_EPOCH,
   HOUR,
   later,
   type MessageId,
@@ -189,7 +192,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     listEvents: async () => {
       for (const types of [undefined, ['order.placed'], ['pet.removed', 'message.failed']] as const)
-        for (const after of [undefined, 7_000n, 19_990n])
+        for (const after of [undefined, cursorOf(7_000n), cursorOf(19_990n)])
           await both((accountId) => application.listEvents.execute({ accountId, types, after, limit: 100 }));
     },
     publishEvents: async () => {
@@ -414,4 +417,8 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     purgeExpired: () => each(PURGED_KINDS, (kind) => application.purgeExpired.execute(kind)),
   } satisfies Record<keyof Application, () => Promise<unknown>>;
+}
+
+function cursorOf(position: bigint): EventCursor {
+  return { epoch: FIRST_EPOCH, position: position as EventPosition };
 }

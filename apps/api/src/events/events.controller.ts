@@ -1,4 +1,10 @@
-import { EVENT_TYPES, type EventType, ListEvents, type ListEventsInput } from '@adoption-store/domain';
+import {
+  EVENT_TYPES,
+  type EventCursor,
+  type EventType,
+  ListEvents,
+  type ListEventsInput,
+} from '@adoption-store/domain';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,6 +14,7 @@ import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Limit, SomeOf } from '../http/query-parameters.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
+import { eventCursorText, readEventCursor } from './event-cursor.js';
 import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
 
 /** The name of this list in its cursors. */
@@ -21,8 +28,8 @@ export class ListEventsQuery implements Omit<ListEventsInput, 'accountId'> {
   @SomeOf('type', EVENT_TYPES, 'Only events of these types.', 'EventType')
   types?: EventType[];
 
-  @Cursor(CURSOR)
-  after?: bigint;
+  @Cursor(CURSOR, readEventCursor)
+  after?: EventCursor;
 }
 
 @Controller()
@@ -41,7 +48,7 @@ export class EventsController {
       "Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and " +
       'messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also ' +
       'the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor ' +
-      'of events that are no longer kept is 410 `cursor_expired`.',
+      'of events that are no longer kept, or from before a restore of the database, is 410 `cursor_expired`.',
     success: { 200: ['A page of events.', page('Event', ADDED_EVENT, PLACED_EVENT)] },
     refusals: [410],
   })
@@ -52,7 +59,7 @@ export class EventsController {
   ): Promise<Buffer> {
     const accountId = request.caller.account.id;
     const { events, next } = await this.listEvents.execute({ accountId, limit, types, after });
-    const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), next);
+    const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), eventCursorText(next));
     return sendPage(request, reply, this.context.origin(request), shown);
   }
 }

@@ -12,16 +12,16 @@ export function encodeCursor(resource: string, after: bigint | string): string {
 /**
  * Decodes a cursor. Undefined if `encodeCursor` did not create the text.
  *
- * @param read reads the id in it.
+ * @param read reads the place in it.
  */
-export function decodeCursor<Id extends bigint | string>(
+export function decodeCursor<Place>(
   resource: string,
   cursor: unknown,
-  read: (text: string) => Id | undefined,
-): Id | undefined {
+  read: (text: string) => Place | undefined,
+): Place | undefined {
   if (typeof cursor !== 'string') return undefined;
-  const after = read(Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1] ?? '');
-  return after !== undefined && encodeCursor(resource, after) === cursor ? after : undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1] ?? '';
+  return encodeCursor(resource, text) === cursor ? read(text) : undefined;
 }
 
 export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);

@@ -108,7 +108,7 @@ const REFUSALS = {
     'The state of the resource, or of a request with the same key, does not allow it.',
     'Idempotent-Replayed',
   ],
-  410: ['Gone', 'The operation has been removed, or the cursor is of events that are no longer kept.'],
+  410: ['Gone', 'The operation has been removed, or the cursor is of events that are no longer kept or were undone.'],
   412: [
     'PreconditionFailed',
     'The resource has no entity tag that `If-Match` names, or has one that `If-None-Match` names. Nothing has changed.',

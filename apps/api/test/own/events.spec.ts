@@ -1,4 +1,5 @@
 import { DAY, EVENT_TYPES, later } from '@adoption-store/domain';
+import { ask } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
@@ -115,6 +116,19 @@ describe('GET /v1/events', () => {
       expectError(await get(api, `${EVENTS}?${query}`), 400, 'invalid_parameter');
     },
   );
+
+  it('answers every cursor from before a restore 410, also one without an epoch', async () => {
+    const place = Buffer.from(new URLSearchParams(from).get('cursor') ?? '', 'base64url').toString();
+    expect(place).toMatch(/^events:\d+:\w+$/);
+    const petId = await addPet(api);
+    const late = next(await get(api, from));
+    await ask(api.databaseUrl, 'UPDATE event_feed SET epoch = 7');
+    for (const path of [from, late])
+      expect(expectError(await get(api, path), 410, 'cursor_expired')).toMatch(/cursor .* list .* again/);
+    const again = await get(api, `${EVENTS}?limit=100`);
+    expect(eventsOf(again).map(({ data }) => data.id)).toContain(petId);
+    expect(eventsOf(await get(api, next(again)))).toEqual([]);
+  });
 
   it('answers a cursor of events that are no longer kept 410, and without one begins with the oldest kept', async () => {
     await addPet(api);

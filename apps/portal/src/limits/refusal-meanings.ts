@@ -25,7 +25,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   too_many_pings: 'As many pings wait as can wait. They are sent one after the other; ping again later.',
   too_many_secrets: 'The webhook has five secrets that sign. Wait until the oldest has ended.',
   webhook_disabled: 'The webhook is disabled, so nothing would be sent. Enable it first.',
-  cursor_expired: 'Some of the events after this cursor are no longer kept. Begin without a cursor.',
+  cursor_expired: 'Some of the events after this cursor are no longer kept, or were undone. List again.',
   precondition_failed: 'The resource was changed since you read it. Read it again, then repeat your change.',
   request_timeout: 'The request did not arrive completely in time.',
   gone: 'The operation has been removed.',

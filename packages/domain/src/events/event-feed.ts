@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { EventPosition, EventType, PublishedEvent } from './event.js';
+import type { EventPosition, EventType, FeedEpoch, PublishedEvent } from './event.js';
 
 export interface EventQuery {
   /** Reads the events that are for this account. */
@@ -16,6 +16,8 @@ export interface EventQuery {
 export interface EventPage {
   /** The first matching events, ascending by position. */
   readonly events: readonly PublishedEvent[];
+  /** The current one. Cursors of others are of a history that was undone. */
+  readonly epoch: FeedEpoch;
   /** The last position that was given. Later events get greater ones. */
   readonly end: EventPosition;
   /** The last position whose event was purged, 0 if none was. All events behind it are kept. */

@@ -12,6 +12,20 @@ export type EventId = Branded<string, 'EventId'>;
 /** The place of a published event among all. */
 export type EventPosition = Branded<bigint, 'EventPosition'>;
 
+/**
+ * The part of the feed's history that a reader's place belongs to. A restore of the database begins a new one, because the
+ * restored feed gives positions again that readers know from events which it no longer has.
+ */
+export type FeedEpoch = Branded<bigint, 'FeedEpoch'>;
+
+export const FIRST_EPOCH = 0n as FeedEpoch;
+
+/** Where a reader goes on: behind a position. */
+export interface EventCursor {
+  readonly epoch: FeedEpoch;
+  readonly position: EventPosition;
+}
+
 /** What has happened in the store, with the resource as it is afterwards. */
 export type StoreEvent = AnimalEvent | OrderEvent | MessageEvent;
 
@@ -47,7 +61,11 @@ export interface PublishedEvent {
 }
 
 export function cursorExpired(): DomainError {
-  return new DomainError('cursor_expired', 'cursor is of events that are no longer kept; begin without a cursor');
+  return new DomainError(
+    'cursor_expired',
+    'cursor is from before the events that are kept, or from before a restore of the database; begin without a cursor ' +
+      'and, once you are at the end, list what you have a copy of again',
+  );
 }
 
 /** The JSON of an event's data: the resource as the API shows it. It is stored and published as this text. */

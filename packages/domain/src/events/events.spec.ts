@@ -7,7 +7,16 @@ import { INT64_MAX } from '../kernel/int64.js';
 import { deliveryEnded, type Message, type MessageId } from '../messages/message.js';
 import type { Order, OrderId } from '../orders/order.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { EVENT_TYPES, isForAll, publishedData, receiverOf, type StoreEvent } from './event.js';
+import {
+  EVENT_TYPES,
+  type EventPosition,
+  type FeedEpoch,
+  FIRST_EPOCH,
+  isForAll,
+  publishedData,
+  receiverOf,
+  type StoreEvent,
+} from './event.js';
 
 const alice = 1n as AccountId;
 const noon = instant(Date.UTC(2026, 0, 1, 12));
@@ -48,22 +57,24 @@ describe('the feed', () => {
     const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
     for (let index = 0; index < count; index += 1) await add();
     const list = (input: object = {}) => application.listEvents.execute({ accountId: alice, ...input });
-    return { ...application, ...ports, add, list };
+    const listAfter = (position: bigint, epoch = FIRST_EPOCH) =>
+      list({ after: { epoch, position: position as EventPosition } });
+    return { ...application, ...ports, add, list, listAfter };
   };
 
   it('begins with the oldest event, of every type, twenty at a time, and goes on behind the last one', async () => {
     const { list, add } = await openStore(21);
     const first = await list();
-    expect([first.events.length, first.next]).toEqual([20, 20n]);
+    expect([first.events.length, first.next]).toEqual([20, { epoch: FIRST_EPOCH, position: 20n }]);
     const second = await list({ after: first.next });
-    expect([second.events.length, second.next]).toEqual([1, 21n]);
+    expect([second.events.length, second.next.position]).toEqual([1, 21n]);
     await add();
-    expect(await list({ after: second.next })).toMatchObject({ events: [{ position: 22n }], next: 22n });
+    expect(await list({ after: second.next })).toMatchObject({ events: [{ position: 22n }], next: { position: 22n } });
   });
 
   it('has an event as soon as its change is stored, and goes on behind events of other types', async () => {
     const { list, publishEvents } = await openStore(3);
-    expect(await list({ types: ['pet.changed'] })).toEqual({ events: [], next: 3n });
+    expect(await list({ types: ['pet.changed'] })).toMatchObject({ events: [], next: { position: 3n } });
     expect((await list({ types: ['pet.added'], limit: 2 })).events).toHaveLength(2);
     expect(await publishEvents.execute()).toEqual({ mayHaveMore: false });
     expect(await publishEvents.backlog()).toEqual({ oldest: undefined });
@@ -77,19 +88,32 @@ describe('the feed', () => {
     expect(await publishEvents.execute()).toEqual({ mayHaveMore: false });
   });
 
+  const EXPIRED = { code: 'cursor_expired', kind: 'gone', message: expect.stringMatching(/cursor.* list .* again/) };
+
   it('refuses a cursor from before the kept events, or from behind the last one, and no other', async () => {
-    const { list, add, clock, publishEvents, purgeExpired } = await openStore(2);
+    const { list, listAfter, add, clock, publishEvents, purgeExpired } = await openStore(2);
     await publishEvents.execute();
     clock.advance(MINUTE);
     await add();
     await publishEvents.execute();
     clock.advance(DAY - MINUTE);
     expect(await purgeExpired.execute('events')).toBe(2);
-    const expired = { code: 'cursor_expired', kind: 'gone', message: expect.stringContaining('cursor') };
-    for (const after of [-1n, 0n, 1n, 4n]) await expect(list({ after })).rejects.toMatchObject(expired);
-    expect(await list({ after: 2n })).toMatchObject({ events: [{ position: 3n }], next: 3n });
-    expect(await list({ after: 3n })).toEqual({ events: [], next: 3n });
+    for (const position of [-1n, 0n, 1n, 4n]) await expect(listAfter(position)).rejects.toMatchObject(EXPIRED);
+    expect(await listAfter(2n)).toMatchObject({ events: [{ position: 3n }], next: { position: 3n } });
+    expect(await listAfter(3n)).toMatchObject({ events: [], next: { position: 3n } });
     expect(await list()).toMatchObject({ events: [{ position: 3n }] });
+  });
+
+  it('refuses every cursor from before a restore, and shows the events that the restored database has', async () => {
+    const { list, listAfter, events } = await openStore(2);
+    const { next } = await list();
+    const epoch = 7n as FeedEpoch;
+    events.beginEpoch(epoch);
+    for (const position of [0n, 1n, next.position])
+      await expect(listAfter(position, next.epoch)).rejects.toMatchObject(EXPIRED);
+    const again = await list();
+    expect(again).toMatchObject({ events: { length: 2 }, next: { epoch, position: 2n } });
+    expect(await list({ after: again.next })).toEqual({ events: [], next: again.next });
   });
 
   it.each([0, 101, 1.5])('refuses the limit %d', async (limit) => {

@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
-import { cursorExpired, EVENT_TYPES, type EventPosition, type EventType, type PublishedEvent } from './event.js';
+import { cursorExpired, EVENT_TYPES, type EventCursor, type EventType, type PublishedEvent } from './event.js';
 import type { EventPage } from './event-feed.js';
 import type { EventPorts } from './ports.js';
 
@@ -15,7 +15,7 @@ export interface ListEventsInput {
   /** Default: every type. */
   readonly types?: readonly EventType[] | undefined;
   /** The `next` of an earlier page. Default: begins with the oldest kept event. */
-  readonly after?: bigint | undefined;
+  readonly after?: EventCursor | undefined;
   /** 1–100. Default: 20. */
   readonly limit?: number | undefined;
 }
@@ -24,32 +24,32 @@ export interface EventsRead {
   /** Oldest first. */
   readonly events: readonly PublishedEvent[];
   /** Where the next page begins, also if this is the last one for now. */
-  readonly next: EventPosition;
+  readonly next: EventCursor;
 }
 
 /** A page of the events that an account may see. A reader that follows `next` gets every event once. */
 export class ListEvents {
   constructor(private readonly ports: EventPorts) {}
 
-  /** @throws DomainError `invalid_parameter`, or `cursor_expired` if events behind `after` may be missing. */
+  /** @throws DomainError `invalid_parameter`, or `cursor_expired` if events behind `after` may be missing or undone. */
   async execute({ accountId, types, after, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
     requirePageSize(limit);
-    const query = { accountId, types: types ?? EVENT_TYPES, after: after as EventPosition | undefined, limit };
+    const query = { accountId, types: types ?? EVENT_TYPES, after: after?.position, limit };
     let page = await this.ports.events.list(query);
     if (page.hasUnpublished && page.events.length < limit) {
       // A caller that has changed something finds its event here, without waiting for the worker.
       await this.ports.events.publish(MOST_AT_ONCE, READERS_WAIT);
       page = await this.ports.events.list(query);
     }
-    if (query.after !== undefined) requireKept(query.after, page);
+    if (after !== undefined) requireKept(after, page);
     const last = page.events.length === limit ? page.events.at(-1) : undefined;
-    return { events: page.events, next: last?.position ?? page.end };
+    return { events: page.events, next: { epoch: page.epoch, position: last?.position ?? page.end } };
   }
 }
 
-/** A position behind the end was given before the database was restored from an older backup. */
-function requireKept(after: EventPosition, { end, purged }: EventPage): void {
-  if (after >= purged && after <= end) return;
+/** A position behind the end was given before the database was restored, if nobody has begun a new epoch since. */
+function requireKept({ epoch, position }: EventCursor, page: EventPage): void {
+  if (epoch === page.epoch && position >= page.purged && position <= page.end) return;
   throw cursorExpired();
 }
 

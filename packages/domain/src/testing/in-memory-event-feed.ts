@@ -2,6 +2,8 @@ import type { EventFeed, EventPage, EventQuery } from '../events/event-feed.js';
 import {
   type EventId,
   type EventPosition,
+  type FeedEpoch,
+  FIRST_EPOCH,
   isForAll,
   publishedData,
   type PublishedEvent,
@@ -19,6 +21,7 @@ export class InMemoryEventFeed implements EventFeed {
   private readonly outbox = new Map<number, Stored>();
   private readonly published = new Map<EventPosition, Stored>();
   private made = 0;
+  private epoch = FIRST_EPOCH;
   private end = 0n as EventPosition;
   private purged = 0n as EventPosition;
 
@@ -35,6 +38,11 @@ export class InMemoryEventFeed implements EventFeed {
   /** The published events behind a position, in their order. */
   after(position: EventPosition): readonly (readonly [EventPosition, Stored])[] {
     return [...this.published].filter(([each]) => each > position);
+  }
+
+  /** As whoever restores a database does. */
+  beginEpoch(epoch: FeedEpoch): void {
+    this.epoch = epoch;
   }
 
   /** Stores the events of a change. */
@@ -67,7 +75,7 @@ export class InMemoryEventFeed implements EventFeed {
       .filter(([, { type, receiver }]) => isForAll(type) || receiver === accountId)
       .slice(0, limit)
       .map(([position, { id, type, createdAt, data }]) => ({ position, id, type, createdAt, data }));
-    return { events, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
+    return { events, epoch: this.epoch, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {

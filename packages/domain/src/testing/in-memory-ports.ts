@@ -27,6 +27,7 @@ import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 /** Every port, in memory: the whole application without a database. */
 export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } = {}): Ports & {
   readonly clock: ManualClock;
+  readonly events: InMemoryEventFeed;
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;

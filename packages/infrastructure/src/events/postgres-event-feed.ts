@@ -5,6 +5,7 @@ import {
   type EventPosition,
   type EventQuery,
   type EventType,
+  type FeedEpoch,
   type Instant,
   instant,
   isForAll,
@@ -51,7 +52,7 @@ const LOOK_AGAIN = 10;
 const LIST = {
   name: 'events list',
   text: `
-  SELECT last_position, purged_position, (SELECT place FROM event_outbox ORDER BY place LIMIT 1) IS NOT NULL,
+  SELECT epoch, last_position, purged_position, (SELECT place FROM event_outbox ORDER BY place LIMIT 1) IS NOT NULL,
     position, replace(id::text, '-', ''), type, ${milliseconds('created_at')}, data::text
   FROM event_feed LEFT JOIN events ON position = ANY(ARRAY(
     SELECT next.position FROM unnest($2::bigint[], $3::text[]) AS wanted (receiver, kind), LATERAL (
@@ -66,7 +67,7 @@ const LIST = {
 };
 
 type ListRow = readonly [
-  ...feed: readonly [end: EventPosition, purged: EventPosition, hasUnpublished: boolean],
+  ...feed: readonly [epoch: FeedEpoch, end: EventPosition, purged: EventPosition, hasUnpublished: boolean],
   ...event: readonly [EventPosition | null, id: string, EventType, createdAt: bigint, data: string],
 ];
 
@@ -105,13 +106,13 @@ export class PostgresEventFeed implements EventFeed {
     const rows = await readPrepared<ListRow>(this.dataSource, LIST, [limit, receivers, wanted, after ?? 0n]);
     const [first] = rows;
     if (first === undefined) throw new Error('the table event_feed has no row');
-    const [end, purged, hasUnpublished] = first;
-    const events = rows.flatMap(([, , , position, id, type, createdAt, data]) =>
+    const [epoch, end, purged, hasUnpublished] = first;
+    const events = rows.flatMap(([, , , , position, id, type, createdAt, data]) =>
       position === null
         ? []
         : { position, id: `evt_${id}` as EventId, type, createdAt: instant(Number(createdAt)), data },
     );
-    return { events, end, purged, hasUnpublished };
+    return { events, epoch, end, purged, hasUnpublished };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
