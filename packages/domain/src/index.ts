@@ -49,6 +49,7 @@ export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
+export { escapeInvisible, hasVisible, INVISIBLE } from './kernel/text.js';
 export type { Transaction } from './kernel/transaction.js';
 export {
   DEFAULT_PAGE_SIZE,

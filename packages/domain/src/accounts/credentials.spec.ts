@@ -228,8 +228,9 @@ describe('signing up', () => {
   });
 
   it.each([
-    ['12 code points beyond the 16 bits of one', '🐈'.repeat(12)],
-    ['128 code points', '🐈'.repeat(128)],
+    ['12 code points beyond the 16 bits of one', '🐈🐕🐇🐢'.repeat(3)],
+    ['128 code points', '🐈🐕🐇🐢'.repeat(32)],
+    ['four different characters', 'abcd'.repeat(3)],
     ['spaces and no digit', 'all in small letters'],
   ])('may have a password of %s', async (_what, password) => {
     const { signUp, signIn } = setUp();
@@ -243,6 +244,8 @@ describe('signing up', () => {
     ['text that is shorter than 12 once composed', 'e\u0301'.repeat(11)],
     ['the address itself', 'DEV@example.com'],
     ['a very common one', 'QwertyQwerty'],
+    ['fewer than four different characters', 'abca'.repeat(3)],
+    ['one character, twelve times', '🐈'.repeat(12)],
     ['only white space', '\u3000\t'.repeat(8)],
     ['a lone surrogate', `\ud800${PASSWORD}`],
   ])('may not have %s as a password, and opens nothing', async (_what, password) => {
