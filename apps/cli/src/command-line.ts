@@ -4,7 +4,6 @@ import {
   type Account,
   createApplication,
   DomainError,
-  emailAddress,
   type Instant,
   isProven,
   type Plan,
@@ -13,6 +12,7 @@ import {
   readScopes,
   type Scopes,
   reasonOf,
+  typedAddress,
 } from '@adoption-store/domain';
 import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
 import { type CliApplication, USE_CASES } from './use-cases.js';
@@ -122,7 +122,7 @@ type OptionValues = Readonly<Record<string, string | undefined>>;
 
 export function addressOf(email: string | undefined): string {
   if (email === undefined) throw new UsageError('the e-mail address of an account is required');
-  return asUsage(() => emailAddress(email));
+  return asUsage(() => typedAddress(email));
 }
 
 /** The plan of that name; an enterprise plan takes its two limits from the options. */

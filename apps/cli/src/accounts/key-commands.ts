@@ -90,8 +90,8 @@ function create(args: string[]): Command {
     const account = await openAccount
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
       .catch((error: unknown) => {
-        // The address and the plan are valid by themselves, so the account has another plan.
-        if (!(error instanceof DomainError) || error.kind !== 'invalid') throw error;
+        // The plan is valid by itself, so the account has another one.
+        if (!(error instanceof DomainError) || error.field !== 'plan') throw error;
         throw new UsageError(`${error.message}; \`accounts plan\` can change it`);
       });
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
