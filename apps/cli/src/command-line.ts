@@ -4,6 +4,7 @@ import {
   type Account,
   createApplication,
   DomainError,
+  escapeInvisible,
   type Instant,
   isProven,
   type Plan,
@@ -31,7 +32,10 @@ export type Command = (application: CliApplication, surroundings: Surroundings) 
 
 export interface Surroundings {
   readonly now: () => Instant;
-  /** An account's e-mail address, followed by "(unproven)" if addresses are proven here and this one is not. */
+  /**
+   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven here
+   * and this one is not.
+   */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;
 }
@@ -96,7 +100,10 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
     await show(
       await command(application, {
         now: () => ports.clock.now(),
-        nameOf: (account) => (!provesAddresses || isProven(account) ? account.email : `${account.email} (unproven)`),
+        nameOf: (account) => {
+          const name = escapeInvisible(account.email);
+          return !provesAddresses || isProven(account) ? name : `${name} (unproven)`;
+        },
         streams,
       }),
       application,

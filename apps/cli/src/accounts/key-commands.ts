@@ -6,6 +6,7 @@ import {
   describePlan,
   describeScopes,
   DomainError,
+  escapeInvisible,
   HOUR,
   type Instant,
   keyName,
@@ -146,7 +147,7 @@ function rowOf(
     timeOr('never', key.lastUsedAt),
     describeScopes(key.scopes),
     ...more,
-    key.name ?? '',
+    escapeInvisible(key.name ?? ''),
   ];
 }
 
