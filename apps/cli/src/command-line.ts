@@ -12,7 +12,7 @@ import {
   type Account,
   createApplication,
   DomainError,
-  emailAddress,
+  escapeInvisible,
   type Instant,
   isProven,
   type Plan,
@@ -21,6 +21,7 @@ import {
   readScopes,
   type Scopes,
   reasonOf,
+  typedAddress,
 } from '@adoption-store/domain';
 import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
 import { type CliApplication, USE_CASES } from './use-cases.js';
@@ -38,7 +39,10 @@ export type Command = (application: CliApplication, surroundings: Surroundings) 
 
 export interface Surroundings {
   readonly now: () => Instant;
-  /** An account's e-mail address, followed by "(unproven)" if addresses are proven here and this one is not. */
+  /**
+   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven here
+   * and this one is not.
+   */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;
 }
@@ -110,7 +114,10 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
     await show(
       await command(application, {
         now: () => ports.clock.now(),
-        nameOf: (account) => (!provesAddresses || isProven(account) ? account.email : `${account.email} (unproven)`),
+        nameOf: (account) => {
+          const name = escapeInvisible(account.email);
+          return !provesAddresses || isProven(account) ? name : `${name} (unproven)`;
+        },
         streams,
       }),
       application,
@@ -136,7 +143,7 @@ type OptionValues = Readonly<Record<string, string | undefined>>;
 
 export function addressOf(email: string | undefined): string {
   if (email === undefined) throw new UsageError('the e-mail address of an account is required');
-  return asUsage(() => emailAddress(email));
+  return asUsage(() => typedAddress(email));
 }
 
 /** The plan of that name; an enterprise plan takes its two limits from the options. */

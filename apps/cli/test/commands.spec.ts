@@ -420,6 +420,8 @@ describe('a long list', () => {
 describe('text of strangers', () => {
   const HOSTILE = '\u001b]0;x\u0007\u009b2J\u202ea\u2066\u200f\u2028\r';
   const ESCAPED = '\\u001b]0;x\\u0007\\u009b2J\\u202ea\\u2066\\u200f\\u2028\\u000d';
+  /** As addresses and names of keys. */
+  const NAME = String.raw`\u{1B}]0;x\u{7}\u{9B}2J\u{202E}a\u{2066}\u{200F}\u{2028}\u{D}`;
 
   it('is printed with its control characters and bidi overrides escaped, whatever prints it', async () => {
     await create('--email', 'hostile@example.com', '--name', 'plain');
@@ -437,11 +439,29 @@ describe('text of strangers', () => {
       await accounts('plan', HOSTILE, 'pro'),
     ];
     for (const { stdout, stderr } of printed) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
-    expect(printed[0]?.stdout).toContain(`${ESCAPED}\\nB\n`);
-    expect(printed[1]?.stdout).toContain('\\u001b]0;x\\u202e@example.com  ');
+    expect(printed[0]?.stdout).toContain(`${NAME}\\u{A}B\n`);
+    expect(printed[1]?.stdout).toContain(String.raw`\u{1B}]0;x\u{202E}@example.com  `);
     expect(printed[2]?.stdout).toContain(`  ${ESCAPED}\\n2 animals added: 1\n`);
     await query(`DELETE FROM api_keys WHERE name LIKE '%a%B'`);
     await query(`DELETE FROM accounts WHERE email LIKE '%]0;x%'`);
+  });
+
+  it('is told apart where it looks alike: addresses and names of keys are printed with all that is invisible escaped', async () => {
+    await create('--email', 'alike@example.com', '--name', 'de\u200bploy \u{e0001}\u2800');
+    await query(`UPDATE accounts SET email = 'a\u00adlike@example.com' WHERE email = 'alike@example.com'`);
+    await query(`INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+      SELECT 'msg_alike', id, 'x', 'failed', now(), '2026-01-01' FROM accounts WHERE email = 'a\u00adlike@example.com'`);
+    const address = String.raw`a\u{AD}like@example.com`;
+    expect((await keys('list')).stdout).toMatch(
+      new RegExp(String.raw` a\\u\{AD\}like@example.com .* de\\u\{200B\}ploy \\u\{E0001\}\\u\{2800\}\n`),
+    );
+    expect((await accounts('list')).stdout).toContain(` ${address} `);
+    expect((await accounts('plan', 'a\u00adlike@example.com', 'pro')).stdout).toContain(`the account of ${address} is`);
+    expect((await accounts('plan', 'b\u00adlike@example.com', 'pro')).stderr).toContain(String.raw`b\u{AD}like@`);
+    expect((await on(messageCommands)(['list', '--failed'])).stdout).toContain(` ${address} `);
+    await query(`DELETE FROM messages WHERE id = 'msg_alike'`);
+    await query(`DELETE FROM api_keys WHERE name LIKE 'de%ploy%'`);
+    await query(`DELETE FROM accounts WHERE email LIKE 'a%like@%'`);
   });
 
   it('is exact in an export, unless that goes to a terminal', async () => {

@@ -224,6 +224,7 @@ describe('the address', () => {
     for (const [fields, problem] of [
       [{ email: newAddress(), password: WRONG }, 'Password: Not your password.'],
       [{ email: 'nobody', password: PASSWORD }, 'New e-mail address: Must be an e-mail address'],
+      [{ email: 'dev@127.1', password: PASSWORD }, 'New e-mail address: Must have a domain name after the @'],
       [{ email: person.email, password: PASSWORD }, 'New e-mail address: Must not be your present address.'],
     ] as const) {
       const { status, text } = await person.fillIn('/account/address', fields);
@@ -369,6 +370,13 @@ describe('no visitor locks another out', () => {
     expect(await guess(visitor.email, PASSWORD)).toBe(303);
     portal.clock.advance(15 * MINUTE);
     expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(303);
+  });
+
+  it('the spellings of one address share its attempts, and a browser is known by each', async () => {
+    const visitor = await owner();
+    const spelt = (index: number) => visitor.email.toUpperCase().replace('@', `@${'\u00ad'.repeat(index)}`);
+    expect(await times(11, (index) => guess(spelt(index)))).toEqual(tenJudged(11));
+    expect(await signIn(visitor, spelt(3), PASSWORD)).toBe(303);
   });
 
   it.each([

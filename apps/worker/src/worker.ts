@@ -4,6 +4,7 @@ import {
   type ClaimedMessage,
   createApplication,
   type Delivery,
+  escapeInvisible,
   HOUR,
   type NewMessage,
   PURGED_KINDS,
@@ -200,7 +201,7 @@ function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
   return ({ id, from, isProven, text, ...message }) => {
     always.info(
-      { ...requestOf(message), message: id, from, unproven: !isProven || undefined, text },
+      { ...requestOf(message), message: id, from: escapeInvisible(from), unproven: !isProven || undefined, text },
       'a message to the store',
     );
   };

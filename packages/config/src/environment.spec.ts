@@ -36,6 +36,9 @@ describe('settings', () => {
     ['PUBLIC_URL', 'https://bücher.example/bücher', 'https://xn--bcher-kva.example/b%C3%BCcher'],
     ['PORTAL_URL', 'http://localhost:3001/', 'http://localhost:3001'],
     ['SUPPORT_CONTACT', 'https://example.com/a b', 'https://example.com/a%20b'],
+    ['SUPPORT_CONTACT', 'Help@Bücher.example', 'help@xn--bcher-kva.example'],
+    ['MAIL_FROM', 'Store@mail\u00ad.example\u3002com', 'store@mail.example.com'],
+    ['STORE_EMAIL', 'Zoe\u0308@Bücher.example', 'zoë@xn--bcher-kva.example'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://Collector:4318/ü', 'http://collector:4318/%C3%BC'],
   ] as const)('give %s as it was parsed', (name, text, value) => {
     expect(readSettings(settings, { [name]: text })[name]).toBe(value);
@@ -148,8 +151,8 @@ describe('settings', () => {
       ['https://portal.example.com', 'http://localhost:3001/'],
       ['portal.example.com', 'https://x?y', 'https://example.com/portal'],
     ],
-    ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>']],
-    ['STORE_EMAIL', ['store@example.com'], ['store']],
+    ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>', '"a"@b', 'a@b.', 'a@127.1', 'a\u200b@b']],
+    ['STORE_EMAIL', ['store@example.com'], ['store', '<store@example.com>', 'store@[127.0.0.1]']],
     ['DELIVERY_CONCURRENCY', ['1', '100'], ['0', '101']],
     ['MESSAGE_LEASE', ['1s', '1h', '60m'], ['0s', '999', '61m', '1.5s']],
     ['MESSAGE_ATTEMPTS', ['1', '1000'], ['0', '1001']],

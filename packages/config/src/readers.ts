@@ -1,5 +1,6 @@
-import { readScopes, type Scopes, SCOPES } from '@adoption-store/domain';
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { mailboxAddress, readScopes, type Scopes, SCOPES } from '@adoption-store/domain';
 import { parse } from 'pg-connection-string';
 import { url, urlText } from './environment.js';
 
@@ -110,13 +111,12 @@ function isOrigin(text: string): boolean {
   return /^https?:\/\/[^/?#@*]+\/?$/.test(text) && URL.canParse(text);
 }
 
-const MAIL_ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
-
 export function contact(text: string): string {
   const page = URL.canParse(text) ? new URL(text) : undefined;
   if (page?.protocol === 'https:') return page.href;
-  if (!MAIL_ADDRESS.test(text)) throw new Error('must be an e-mail address or a URL that starts with https://');
-  return text;
+  const address = mailboxAddress(text, domainToASCII);
+  if (address === undefined) throw new Error('must be an e-mail address or a URL that starts with https://');
+  return address;
 }
 
 /** By IP version. */
@@ -160,6 +160,7 @@ export function scopes(text: string): Scopes {
 }
 
 export function mailAddress(text: string): string {
-  if (!MAIL_ADDRESS.test(text)) throw new Error('must be an e-mail address, such as store@example.com');
-  return text;
+  const address = mailboxAddress(text, domainToASCII);
+  if (address === undefined) throw new Error('must be an e-mail address, such as store@example.com');
+  return address;
 }

@@ -1,5 +1,6 @@
 export * from './application.js';
 export * from './accounts/account.js';
+export * from './accounts/address.js';
 export * from './accounts/account-mail.js';
 export * from './accounts/account-mail-queue.js';
 export * from './accounts/account-mail-sender.js';
@@ -46,9 +47,11 @@ export * from './kernel/branded.js';
 export * from './kernel/clock.js';
 export * from './kernel/condition.js';
 export * from './kernel/cryptography.js';
+export * from './kernel/domain-names.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
+export { escapeInvisible, hasVisible, INVISIBLE } from './kernel/text.js';
 export type { Transaction } from './kernel/transaction.js';
 export {
   DEFAULT_PAGE_SIZE,

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import {
   type BanPolicy,
   type CategoryPolicy,
@@ -184,6 +185,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
+      domainToAscii: domainToASCII,
     };
     return {
       ports,

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import {
   type Account,
   type AccountId,
@@ -13,10 +14,12 @@ import {
   PLANS,
 } from '@adoption-store/domain';
 import {
+  accountMailPages,
   accountRepositorySuite,
   apiKeyRepositorySuite,
   attemptCounterSuite,
   credentialRepositorySuite,
+  domainToAsciiSuite,
   passwordHasherSuite,
   sessionRepositorySuite,
 } from '@adoption-store/domain/testing';
@@ -47,6 +50,8 @@ credentialRepositorySuite(framework, 'PostgreSQL', openPostgres);
 sessionRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
 attemptCounterSuite(framework, 'PostgreSQL', openPostgres);
+
+domainToAsciiSuite(framework, 'Node.js', domainToASCII);
 
 it('decides on attempts by the clock of the database, which all processes share', async () => {
   const { ports, url, close } = await openPostgres();
@@ -363,5 +368,81 @@ describe('twins of the time before names and addresses were compared in NFC', ()
     expect(await third(`INSERT INTO categories (id, name, name_key) VALUES (-5, 'zoe\u0308', 'zoe\u0308')`)).toBe(
       '23505',
     );
+  });
+});
+
+describe('accounts from before addresses had one form', () => {
+  const TWINS = ['<dev@b.example>', 'dev@b\u3002example', 'dev@b.example'] as const;
+  const ALONE = 'zo\u00eb@b\u00fccher.example';
+  let database: TestDatabase;
+  let store: Awaited<ReturnType<typeof openInfrastructure>>;
+  let application: Application;
+  /** As the version before adds them. */
+  const add = (emails: readonly string[]) =>
+    ask(
+      database.url,
+      `INSERT INTO accounts (email, plan, created_at) SELECT each, 'free', now() FROM unnest('{${emails.join()}}'::text[]) AS each`,
+    );
+  const restart = async () => {
+    await store.close();
+    store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+    application = createApplication(store.ports, { accountMailPages });
+  };
+  const found = async (email: string) => (await store.ports.accounts.findByEmail(email.toLowerCase()))?.email;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await ask(
+      database.ownerUrl,
+      `DROP TRIGGER accounts_forget_canonical_email ON accounts; ALTER TABLE accounts DROP COLUMN canonical_email;
+       DELETE FROM migrations WHERE name LIKE 'FindAddresses%'`,
+    );
+    await add([...TWINS, ALONE]);
+    // Only the owner can migrate.
+    store = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 2 });
+    await restart();
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  it('are found by their spelling first, then in the one form', async () => {
+    for (const email of [...TWINS, ALONE]) expect(await found(email)).toBe(email);
+    for (const other of ['DEV@B.example.', 'dev@\uff42.example']) expect(await found(other)).toBe('dev@b.example');
+    for (const other of ['ZOE\u0308@B\u00dcCHER.example', 'zo\u00eb@XN--BCHER-KVA.example'])
+      expect(await found(other)).toBe(ALONE);
+    const signUp = { email: 'zo\u00eb@xn--bcher-kva.example', password: 'a horse, a battery' };
+    await expect(application.signUp.execute(signUp)).rejects.toMatchObject({ code: 'email_taken' });
+  });
+
+  it('share the bound of five mails with their twins', async () => {
+    for (let times = 0; times < 3; times += 1)
+      for (const email of TWINS) await application.requestPasswordReset.execute({ email });
+    expect(await store.ports.accountMails.backlog()).toMatchObject({ queued: 5 });
+  });
+
+  it('that the version before adds later are found by their spelling, and in the one form after the next start', async () => {
+    await add(['eve@b\u00fccher.example', 'DEV@b.example.'.toLowerCase()]);
+    const other = 'EVE@xn--bcher-kva.example';
+    expect(await found('Eve@b\u00fccher.example')).toBe('eve@b\u00fccher.example');
+    expect(await found(other)).toBeUndefined();
+    await restart();
+    expect(await found(other)).toBe('eve@b\u00fccher.example');
+    expect(await found('dev@b.example.')).toBe('dev@b.example.');
+  });
+
+  it('free their address if the version before closes them or changes it: a twin has it from the next start on', async () => {
+    await ask(database.url, `UPDATE accounts SET email = 'new@b.example' WHERE email = 'dev@b.example'`);
+    expect(await found('new@b.example')).toBe('new@b.example');
+    await restart();
+    expect(await found('dev@b.example')).toBe(TWINS[0]);
+    await ask(
+      database.url,
+      `UPDATE accounts SET email = 'closed-4@invalid', closed_at = now() WHERE email = '${ALONE}'`,
+    );
+    expect(await application.openAccount.execute({ email: ALONE })).toMatchObject({
+      email: 'zo\u00eb@xn--bcher-kva.example',
+    });
   });
 });

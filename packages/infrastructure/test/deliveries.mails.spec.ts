@@ -118,6 +118,11 @@ describe('the mailer of messages', () => {
       expect(mail.body).toMatch(/^The address of this account is unproven: [^\n]+\r?\n\r?\nPlease call me$/);
     });
 
+    it('shows in its subject what is invisible in an address from before such were refused', async () => {
+      const mail = await deliver({ from: 'de\u200bv@example.com' });
+      expect(mail.header('Subject')).toBe(String.raw`Message from de\u{200B}v@example.com`);
+    });
+
     it('goes only to the store, and no address or text can add headers', async () => {
       const { headers } = await deliver();
       const names = headers.map(([name]) => name).sort();

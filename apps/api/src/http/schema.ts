@@ -1,4 +1,4 @@
-import type { Instant } from '@adoption-store/domain';
+import { type Instant, INVISIBLE } from '@adoption-store/domain';
 
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
@@ -17,11 +17,20 @@ export function object(description: string, properties: Described, example?: Des
   return { type: 'object', description, required: Object.keys(properties), properties, examples };
 }
 
+const BEYOND_BMP = 0x1_0000;
+
 /**
- * The pattern of a text with a visible character: neither white space nor a control or format character. Not `\p`, which
- * Python's `re` refuses, and so do the clients that are generated for it.
+ * The pattern of a text with a visible character, from the domain's list. Not `\p`, which Python's `re` refuses, and so do
+ * the clients that are generated for it. Characters beyond U+FFFF all count as visible here, because each kind of regular
+ * expression writes them differently.
  */
-export const VISIBLE = String.raw`[^\s\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]`;
+export const VISIBLE = `[^${INVISIBLE.filter(([, last]) => last < BEYOND_BMP)
+  .map((range) => [...new Set(range)].map(escaped).join('-'))
+  .join('')}]`;
+
+function escaped(codePoint: number): string {
+  return `\\u${codePoint.toString(16).padStart(4, '0')}`;
+}
 
 /** A signed 64-bit integer. */
 export function int64(description: string, example: number): Described {

@@ -6,6 +6,7 @@ import {
   describePlan,
   describeScopes,
   DomainError,
+  escapeInvisible,
   HOUR,
   type Instant,
   keyName,
@@ -92,8 +93,8 @@ function create(args: string[]): Command {
     const account = await openAccount
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
       .catch((error: unknown) => {
-        // The address and the plan are valid by themselves, so the account has another plan.
-        if (!(error instanceof DomainError) || error.kind !== 'invalid') throw error;
+        // The plan is valid by itself, so the account has another one.
+        if (!(error instanceof DomainError) || error.field !== 'plan') throw error;
         throw new UsageError(`${error.message}; \`accounts plan\` can change it`);
       });
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
@@ -148,7 +149,7 @@ function rowOf(
     timeOr('never', key.lastUsedAt),
     describeScopes(key.scopes),
     ...more,
-    key.name ?? '',
+    escapeInvisible(key.name ?? ''),
   ];
 }
 

@@ -2,8 +2,8 @@ import {
   type Account,
   ChangeAddress,
   DomainError,
-  isEmailAddress,
   ProveAddress,
+  readTypedAddress,
   RequestPasswordReset,
   ResetPassword,
   SignUp,
@@ -71,7 +71,7 @@ export class VisitorsController {
   @CountsAs('reset')
   takeForgotten(@Body() form: ForgottenForm): Answer {
     this.checkAvailable();
-    if (!isEmailAddress(form.values.email)) {
+    if (readTypedAddress(form.values.email) === undefined) {
       return page('forgotten-password', { form: form.withProblems({ email: NO_ADDRESS }), isSent: false });
     }
     // The task takes longer if there is an account, so the response doesn't wait for it.

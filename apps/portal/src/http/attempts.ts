@@ -1,11 +1,12 @@
+import { domainToASCII } from 'node:url';
 import {
   type Account,
   type AccountId,
-  addressKey,
   type AttemptLimit,
+  canonicalAddress,
   LimitAttempts,
   MINUTE,
-  readEmailAddress,
+  readTypedAddress,
   SECOND,
 } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
@@ -78,7 +79,8 @@ export class Attempts {
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
   async clear({ id, email }: Account): Promise<void> {
-    await this.limitAttempts.clear([`sign-in ${addressKey(email)}`, `reset ${addressKey(email)}`, `password ${id}`]);
+    const address = canonicalAddress(email, domainToASCII);
+    await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
   }
 
   private async bucketsOf(
@@ -87,10 +89,10 @@ export class Attempts {
     kind: Guess | undefined,
   ): Promise<readonly [sender: Bucket, guess?: Bucket]> {
     if (kind === 'sign-in' || kind === 'reset') {
-      const email = readEmailAddress(fields(request.body, 'email').email);
+      const email = readTypedAddress(fields(request.body, 'email').email);
       if (email === undefined) return [byAddress(request)];
       const device = await this.devices.recognise(request, email);
-      if (device === undefined) return [byAddress(request), byAccount(kind, addressKey(email))];
+      if (device === undefined) return [byAddress(request), byAccount(kind, canonicalAddress(email, domainToASCII))];
       // A right password costs a hash too, so it counts against the account's limit.
       return [byPerson(device.accountId), byAccount(kind, `${device.accountId} ${device.nonce}`)];
     }

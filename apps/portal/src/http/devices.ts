@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Account, type AccountId, type Clock, DAY, type GetAccount } from '@adoption-store/domain';
+import { domainToASCII } from 'node:url';
+import {
+  type Account,
+  type AccountId,
+  canonicalAddress,
+  type Clock,
+  DAY,
+  type GetAccount,
+} from '@adoption-store/domain';
 import type { Signer } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
@@ -44,7 +52,8 @@ export class Devices {
     const known = this.read(request);
     if (known === undefined || this.clock.now() >= known.rememberedAt + LIFE) return undefined;
     const account = await this.getAccount.execute(known.accountId);
-    return account?.email === email && account.credentialVersion === known.credentialVersion ? known : undefined;
+    const isNamed = account !== undefined && [email, canonicalAddress(email, domainToASCII)].includes(account.email);
+    return isNamed && account.credentialVersion === known.credentialVersion ? known : undefined;
   }
 
   private read(request: FastifyRequest): Device | undefined {

@@ -1,4 +1,4 @@
-import { type Account, EndAllSessions, isEmailAddress, SignIn } from '@adoption-store/domain';
+import { type Account, EndAllSessions, readTypedAddress, SignIn } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from '../http/attempts.js';
@@ -40,7 +40,8 @@ export class SignInController {
   async begin(@Reply() reply: FastifyReply, @Body() form: SignInForm): Promise<Answer> {
     const account = await this.signIn.execute(form.values);
     if (account === undefined) {
-      const problems = isEmailAddress(form.values.email) ? { form: WRONG } : { email: NO_ADDRESS };
+      const isAddress = readTypedAddress(form.values.email) !== undefined;
+      const problems = isAddress ? { form: WRONG } : { email: NO_ADDRESS };
       return page('sign-in', { form: form.withProblems(problems) });
     }
     await this.attempts.forgive(reply.request);

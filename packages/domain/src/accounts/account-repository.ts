@@ -2,8 +2,8 @@ import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
 
 /**
- * Port: the open accounts. A closed account is never returned. Each method is atomic. Addresses are compared by `addressKey`;
- * of older accounts that differ in composition alone, the exact one is found.
+ * Port: the open accounts. A closed account is never returned. Each method is atomic. An account is
+ * found by its exact address, or else by the `canonicalAddress`: older accounts may have the same one.
  */
 export interface AccountRepository {
   /**

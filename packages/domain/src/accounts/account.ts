@@ -1,13 +1,14 @@
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
-import { DomainError, invalid } from '../kernel/errors.js';
+import { DomainError } from '../kernel/errors.js';
+import { escapeInvisible } from '../kernel/text.js';
 import type { Plan } from './plan.js';
 import type { Scopes } from './scope.js';
 
 export type AccountId = Branded<bigint, 'AccountId'>;
 
 export interface NewAccount {
-  /** In lower case, and otherwise as it was sent. Each `addressKey` opens one account. */
+  /** An `emailAddress`, or older than its rules. Each `canonicalAddress` opens one account. */
   readonly email: string;
   readonly plan: Plan;
   /** None of its keys can use another scope. */
@@ -39,7 +40,7 @@ export function requireProven(account: Account): void {
   if (!isProven(account)) {
     throw new DomainError(
       'address_unproven',
-      `the address of the account of ${account.email} is unproven: somebody has signed up with it, and may not be its owner`,
+      `the address of the account of ${escapeInvisible(account.email)} is unproven: somebody has signed up with it, and may not be its owner`,
     );
   }
 }
@@ -83,13 +84,9 @@ export function decideScopes(
 }
 
 function requireAccount(account: Account | undefined, email: string): Account {
-  if (account === undefined) throw new DomainError('not_found', `no account has the address ${email}`);
+  if (account === undefined) throw new DomainError('not_found', `no account has the address ${escapeInvisible(email)}`);
   return account;
 }
-
-// RFC 5321 §4.5.3.1.3 bounds a path to 256 octets, angle brackets included.
-const MAX_EMAIL_LENGTH = 254;
-const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 
 /**
  * The address of a closed account, so that the real address is free again. No open account can have it, because its
@@ -101,26 +98,4 @@ export function closedEmail(id: AccountId): string {
 
 export function emailTaken(): DomainError {
   return new DomainError('email_taken', 'email is already registered', { field: 'email' });
-}
-
-export function isEmailAddress(text: string): boolean {
-  return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text);
-}
-
-/** The address in the form that accounts store. Undefined if the text isn't an e-mail address. */
-export function readEmailAddress(text: string): string | undefined {
-  return isEmailAddress(text) ? text.toLowerCase() : undefined;
-}
-
-/** The form in which stored addresses are compared. */
-export function addressKey(email: string): string {
-  return email.normalize('NFC');
-}
-
-/** @throws DomainError `invalid_parameter` if the text isn't an e-mail address. */
-export function emailAddress(text: string): string {
-  if (!isEmailAddress(text)) {
-    throw invalid('email', 'must be an e-mail address, such as dev@example.com');
-  }
-  return text.toLowerCase();
 }

@@ -1,7 +1,7 @@
 import type { Branded } from '../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
-import { VISIBLE } from '../kernel/text.js';
+import { hasVisible } from '../kernel/text.js';
 import { type Account, type AccountId, requireVersion } from './account.js';
 import type { Scopes } from './scope.js';
 
@@ -81,7 +81,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** @throws DomainError `invalid_parameter` */
 export function keyName(name: string | undefined): string | undefined {
-  if (name !== undefined && (!VISIBLE.test(name) || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))) {
+  if (name !== undefined && (!hasVisible(name) || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))) {
     throw invalid('name', `must be 1 to ${MAX_NAME_LENGTH} printable characters`);
   }
   return name;

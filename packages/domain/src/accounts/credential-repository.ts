@@ -5,7 +5,7 @@ import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from 
 
 /**
  * Port: passwords and mailed links of open accounts. A closed account is never returned. Links are those of the account
- * mail queue.
+ * mail queue. Addresses are compared as in the account repository.
  *
  * Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns undefined
  * or throws nothing is changed.

@@ -228,8 +228,9 @@ describe('signing up', () => {
   });
 
   it.each([
-    ['12 code points beyond the 16 bits of one', '🐈'.repeat(12)],
-    ['128 code points', '🐈'.repeat(128)],
+    ['12 code points beyond the 16 bits of one', '🐈🐕🐇🐢'.repeat(3)],
+    ['128 code points', '🐈🐕🐇🐢'.repeat(32)],
+    ['four different characters', 'abcd'.repeat(3)],
     ['spaces and no digit', 'all in small letters'],
   ])('may have a password of %s', async (_what, password) => {
     const { signUp, signIn } = setUp();
@@ -243,6 +244,8 @@ describe('signing up', () => {
     ['text that is shorter than 12 once composed', 'e\u0301'.repeat(11)],
     ['the address itself', 'DEV@example.com'],
     ['a very common one', 'QwertyQwerty'],
+    ['fewer than four different characters', 'abca'.repeat(3)],
+    ['one character, twelve times', '🐈'.repeat(12)],
     ['only white space', '\u3000\t'.repeat(8)],
     ['a lone surrogate', `\ud800${PASSWORD}`],
   ])('may not have %s as a password, and opens nothing', async (_what, password) => {
@@ -512,16 +515,33 @@ it('an address is not changed by who knew the former password, if its owner rese
   await expect(tokenFor()).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
-it('an address that is composed otherwise is the same one, and is stored as it was sent', async () => {
+it('an address is the same one however it is written, and is stored and mailed in one form', async () => {
   const { signUp, signIn, requestAddressChange, ports } = setUp();
-  const [sent, other] = ['Zoe\u0308@example.com', 'ZO\u00cb@example.com'];
+  const [sent, other] = ['Zoe\u0308@b\u00adu\u0308cher\uff61example', 'ZO\u00cb@B\u00dcCHER.example'];
   const { id: accountId, email } = await signUp.execute({ email: sent, password: PASSWORD });
-  expect(email).toBe('zoe\u0308@example.com');
+  expect(email).toBe('zo\u00eb@xn--bcher-kva.example');
   await expect(signUp.execute({ email: other, password: OTHER })).rejects.toMatchObject({ code: 'email_taken' });
   expect(await signIn(PASSWORD, other)).toMatchObject({ id: accountId });
   const change = { accountId, email: other, password: PASSWORD };
   await expect(requestAddressChange.execute(change)).rejects.toMatchObject({ code: 'invalid_parameter' });
   expect((await ports.accountMails.claim({ limit: 9, lease: HOUR })).map((mail) => mail.email)).toEqual([email]);
+});
+
+it('an account from before addresses had one form is found by its spelling, and gets its mails at the one form', async () => {
+  const { ports, clock, reset, resetPassword, signIn, signUp, openAccount, changePlan, listAccounts } = setUp();
+  const old = '"dev"@b\u3002example';
+  const opened = { email: old, plan: PLANS.free, scopes: undefined, createdAt: clock.now() };
+  const { id } = await ports.accounts.open(opened);
+  await resetPassword.execute({ token: await reset(old), password: PASSWORD });
+  expect(ports.accountMailSender.to('dev@b.example', 'reset')).toHaveLength(1);
+  for (const email of [old, 'DEV@b.example']) {
+    expect(await signIn(PASSWORD, email)).toMatchObject({ id, email: old });
+    expect(await openAccount.execute({ email })).toMatchObject({ id });
+    expect(await changePlan.execute({ email, plan: PLANS.pro })).toMatchObject({ id });
+  }
+  const again = signUp.execute({ email: 'dev@b.example', password: OTHER });
+  await expect(again).rejects.toMatchObject({ code: 'email_taken' });
+  expect(await listAccounts.execute()).toHaveLength(1);
 });
 
 describe('the mails to one address', () => {
@@ -554,11 +574,14 @@ describe('the mails to one address', () => {
 
   it('are counted for each kind alone, however the address is written', async () => {
     const { signUp, closeAccount, requestPasswordReset, requestAddressChange, ports } = setUp();
-    const [email, other] = ['zo\u00eb@example.com', 'ZOE\u0308@example.com'];
+    const email = 'zo\u00eb@mail.example.com';
+    const others = [
+      'ZOE\u0308@mail.example.com',
+      ...['.', '\u3002', '\uff0e', '\uff61'].map((dot) => `${email.slice(0, -4)}\u00ad${dot}com`),
+    ];
     const open = async (address: string) => (await signUp.execute({ email: address, password: PASSWORD })).id;
-    for (const address of [email, other, email, other, email])
-      await closeAccount.execute({ accountId: await open(address), password: PASSWORD });
-    const accountId = await open(other);
+    for (const address of others) await closeAccount.execute({ accountId: await open(address), password: PASSWORD });
+    const accountId = await open(email);
     expect(await queued({ ports })).toBe(5);
     await requestPasswordReset.execute({ email });
     expect(await queued({ ports })).toBe(6);

@@ -1,5 +1,6 @@
 import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
 import { randomBase62 } from '../kernel/base62.js';
+import { canonicalAddress } from './address.js';
 import { type AccountMailId, decideToken, hasLink, isUsable } from './account-mail.js';
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 import type { HolderPorts } from './ports.js';
@@ -19,7 +20,7 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
   constructor(
     protected override readonly ports: Pick<
       HolderPorts,
-      'accountMails' | 'accountMailSender' | 'clock' | 'cryptography'
+      'accountMails' | 'accountMailSender' | 'clock' | 'cryptography' | 'domainToAscii'
     >,
     { delivery }: DeliveryOptions,
   ) {
@@ -31,7 +32,8 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
   }
 
   protected override async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
-    const { kind, email, page, about, expiresAt } = mail;
+    const { kind, page, about, expiresAt } = mail;
+    const email = canonicalAddress(mail.email, this.ports.domainToAscii);
     const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);
     const tokenHash = this.ports.cryptography.sha256(token);
     const now = this.ports.clock.now();

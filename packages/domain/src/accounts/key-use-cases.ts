@@ -3,7 +3,9 @@
 import type { Instant } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
-import { type Account, type AccountId, decidePlan, decideScopes, emailAddress, requireProven } from './account.js';
+import { escapeInvisible } from '../kernel/text.js';
+import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
+import { emailAddress, typedAddress } from './address.js';
 import type { AccountKey, ListPart } from './api-key-repository.js';
 import {
   type ApiKey,
@@ -41,7 +43,7 @@ export interface OpenAccountInput {
 
 export class OpenAccount {
   constructor(
-    private readonly ports: Pick<KeyPorts, 'accounts' | 'clock'>,
+    private readonly ports: Pick<KeyPorts, 'accounts' | 'clock' | 'domainToAscii'>,
     private readonly options: Pick<KeyOptions, 'provesAddresses'>,
   ) {}
 
@@ -51,17 +53,19 @@ export class OpenAccount {
    * @throws DomainError `invalid_parameter`, also if the account is on another plan; `address_unproven`.
    */
   async execute(input: OpenAccountInput): Promise<Account> {
-    const account = await this.ports.accounts.open({
-      email: emailAddress(input.email),
-      plan: input.plan ?? PLANS.free,
-      scopes: undefined,
-      createdAt: this.ports.clock.now(),
-    });
+    const account = (await this.ports.accounts.findByEmail(typedAddress(input.email))) ?? (await this.open(input));
     if (this.options.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
     if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
-      throw invalid('plan', `differs from the plan of the account ${account.email}: ${describePlan(account.plan)}`);
+      const { email, plan } = account;
+      throw invalid('plan', `differs from the plan of the account ${escapeInvisible(email)}: ${describePlan(plan)}`);
     }
     return account;
+  }
+
+  private async open({ email, plan = PLANS.free }: OpenAccountInput): Promise<Account> {
+    const { accounts, clock, domainToAscii } = this.ports;
+    const address = emailAddress(email, domainToAscii);
+    return accounts.open({ email: address, plan, scopes: undefined, createdAt: clock.now() });
   }
 }
 
@@ -103,7 +107,7 @@ export class ChangePlan {
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
     const command = {
-      email: emailAddress(email),
+      email: typedAddress(email),
       plan,
       isUnprovenFine: isUnprovenFine || !this.options.provesAddresses,
     };
@@ -126,7 +130,7 @@ export class ChangeScopes {
    * @throws DomainError `invalid_parameter`, or `not_found` if no account has that address.
    */
   async execute({ email, scopes }: ChangeScopesInput): Promise<Account> {
-    const command = { email: emailAddress(email), scopes: scopes && scopeList(scopes) };
+    const command = { email: typedAddress(email), scopes: scopes && scopeList(scopes) };
     return this.ports.accounts.change(command.email, (account) => decideScopes(account, command));
   }
 }
@@ -213,7 +217,7 @@ export class ListKeys {
    */
   async execute(input: ListKeysInput = {}): Promise<readonly AccountKey[]> {
     if (input.email === undefined) return this.ports.apiKeys.list(input.accountId, input);
-    const account = await this.ports.accounts.findByEmail(emailAddress(input.email));
+    const account = await this.ports.accounts.findByEmail(typedAddress(input.email));
     return account === undefined ? [] : this.ports.apiKeys.list(account.id, input);
   }
 }

@@ -7,6 +7,7 @@ export type Password = Branded<string, 'Password'>;
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
+const FEWEST_CHARACTERS = 4;
 
 const WRONG = 'is not your password';
 
@@ -20,7 +21,7 @@ const COMMON_PASSWORDS = new Set(
   123456qwerty 123456654321 123456123456 112233445566 123456789123 123456789987654321 111222tianya pe#5gz29ptzmse
   sojdlg123aljg telechargement megaparol12345 polniypizdec0211 polniypizdec110211 yfdbufnjh10305070 justinbieber
   administrator admintelecom theworldinyourhand
-  123456789012 1234567890123 12345678901234567890 111111111111 000000000000 123123123123 password1234 password12345
+  123456789012 1234567890123 12345678901234567890 password1234 password12345
   passwordpassword qwertyuiop12 qwertyuiop123 qwertyuiopasdfghjkl iloveyou1234 iloveyouiloveyou letmeinletmein
   correcthorsebatterystaple`.match(/\S+/g),
 );
@@ -42,7 +43,8 @@ export function newPassword(text: string, email: string, field = 'password'): Pa
   if (password.trim() === '') throw invalid(field, 'must not be only white space');
   const folded = password.toLowerCase();
   if (folded === email.normalize('NFKC').toLowerCase()) throw invalid(field, 'must not be the e-mail address');
-  if (COMMON_PASSWORDS.has(folded)) throw invalid(field, 'is too common. Choose another');
+  if (COMMON_PASSWORDS.has(folded) || new Set(password).size < FEWEST_CHARACTERS)
+    throw invalid(field, 'is too common. Choose another');
   return password;
 }
 

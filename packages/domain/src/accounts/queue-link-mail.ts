@@ -1,8 +1,8 @@
-import { addressKey } from './account.js';
+import { canonicalAddress } from './address.js';
 import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
 import type { HolderPorts } from './ports.js';
 
-export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clock' | 'cryptography'>;
+export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clock' | 'cryptography' | 'domainToAscii'>;
 
 /**
  * Queues a mail with a link to that address. Resolves to false, and queues none, if the account has `MOST_LINKS` usable
@@ -12,12 +12,12 @@ export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clo
  * @throws SignedOut
  */
 export async function queueLinkMail(
-  { accountMails, attempts, clock, cryptography }: LinkMailPorts,
+  { accountMails, attempts, clock, cryptography, domainToAscii }: LinkMailPorts,
   about: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
   email: string,
   credentialVersion?: number,
 ): Promise<boolean> {
-  const recipient = cryptography.sha256(`${about.kind} mail to ${addressKey(email)}`);
+  const recipient = cryptography.sha256(`${about.kind} mail to ${canonicalAddress(email, domainToAscii)}`);
   if ((await attempts.count(recipient, decideMailTo)).until !== undefined) return false;
   const mail = newLinkMail(about, clock.now(), cryptography);
   let isQueued = false;

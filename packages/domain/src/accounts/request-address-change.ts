@@ -1,5 +1,7 @@
+import type { DomainToAscii } from '../kernel/domain-names.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
-import { type AccountId, addressKey, emailAddress } from './account.js';
+import type { AccountId } from './account.js';
+import { canonicalAddress, emailAddress } from './address.js';
 import { requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
@@ -32,7 +34,7 @@ export class RequestAddressChange {
     const found = await this.ports.credentials.findById(accountId);
     const isRight = await isPassword(this.ports.passwordHasher, input.password, found?.passwordHash);
     const { address } = checkAll({
-      address: () => anotherAddress(input.email, found?.account.email),
+      address: () => anotherAddress(input.email, found?.account.email, this.ports.domainToAscii),
       password: () => {
         requireRight(isRight, 'password');
       },
@@ -43,9 +45,9 @@ export class RequestAddressChange {
   }
 }
 
-function anotherAddress(text: string, present: string | undefined): string {
-  const address = emailAddress(text);
-  if (present !== undefined && addressKey(address) === addressKey(present))
+function anotherAddress(text: string, present: string | undefined, toAscii: DomainToAscii): string {
+  const address = emailAddress(text, toAscii);
+  if (present !== undefined && address === canonicalAddress(present, toAscii))
     throw invalid('email', 'must not be your present address');
   return address;
 }

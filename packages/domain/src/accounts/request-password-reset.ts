@@ -1,5 +1,5 @@
 import { DomainError } from '../kernel/errors.js';
-import { readEmailAddress } from './account.js';
+import { readTypedAddress } from './address.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
 import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
 
@@ -23,7 +23,7 @@ export class RequestPasswordReset {
   async execute(input: { readonly email: string }): Promise<void> {
     const page = this.options.accountMailPages?.reset;
     if (page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
-    const email = readEmailAddress(input.email);
+    const email = readTypedAddress(input.email);
     const found = email === undefined ? undefined : await this.ports.credentials.findByEmail(email);
     if (found === undefined) return;
     const { id: accountId, email: recipient } = found.account;

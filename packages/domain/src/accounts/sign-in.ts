@@ -1,4 +1,5 @@
-import { type Account, readEmailAddress } from './account.js';
+import type { Account } from './account.js';
+import { readTypedAddress } from './address.js';
 import { decideRehash } from './credentials.js';
 import { passwordFrom } from './password.js';
 import type { HolderPorts } from './ports.js';
@@ -13,7 +14,7 @@ export class SignIn {
   async execute(input: { readonly email: string; readonly password: string }): Promise<Account | undefined> {
     const password = passwordFrom(input.password);
     if (password === undefined) return undefined;
-    const email = readEmailAddress(input.email);
+    const email = readTypedAddress(input.email);
     const found = email === undefined ? undefined : await this.ports.credentials.findByEmail(email);
     const isRight = await this.ports.passwordHasher.verify(password, found?.passwordHash);
     if (!isRight || found?.passwordHash === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { checkAll } from '../kernel/errors.js';
-import { type Account, emailAddress } from './account.js';
+import type { Account } from './account.js';
+import { emailAddress } from './address.js';
 import { decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
 import { RequestAddressProof } from './request-address-proof.js';
@@ -19,7 +20,7 @@ export class SignUp {
    */
   async execute(input: { readonly email: string; readonly password: string }): Promise<Account> {
     const { email, password } = checkAll({
-      email: () => emailAddress(input.email),
+      email: () => emailAddress(input.email, this.ports.domainToAscii),
       password: () => newPassword(input.password, input.email),
     });
     const passwordHash = await this.ports.passwordHasher.hash(password);

@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { hasAtMostCodePoints, isStorable, VISIBLE } from '../kernel/text.js';
+import { hasAtMostCodePoints, hasVisible, isStorable } from '../kernel/text.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -187,7 +187,7 @@ function validate({ name, categoryId, status }: AnimalChangeInput): void {
 
 /** @throws DomainError `invalid_parameter` */
 export function validateName(name: string): void {
-  if (!VISIBLE.test(name)) throw invalid('name', 'must have at least one visible character');
+  if (!hasVisible(name)) throw invalid('name', 'must have at least one visible character');
   if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
     throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
   if (!isStorable(name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');

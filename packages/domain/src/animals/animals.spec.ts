@@ -106,7 +106,7 @@ describe('a new animal', () => {
     expect(newAnimal({ ...cat, status: 'sold' }).status).toBe('sold');
   });
 
-  it.each(['', ' ', '\t\n', '\u00a0', '\u3000\ufeff', '\u0085', '\u200b\u00ad\u{e0001}'])(
+  it.each(['', ' ', '\t\n', '\u00a0', '\u3000\ufeff', '\u0085', '\u200b\u00ad\u{e0001}', '\u3164\u115f\u2800\ufe0f'])(
     'is refused with the blank name %j',
     (name) => {
       expect(() => newAnimal({ ...cat, name })).toThrow(invalid('name must have at least one visible'));

@@ -6,7 +6,7 @@ import { checkAll, DomainError, invalid } from './errors.js';
 import { int64From, isInt64 } from './int64.js';
 import { type PageRequest, readPage } from './page.js';
 import { reasonOf } from './reason-of.js';
-import { hasAtMostCodePoints, isStorable } from './text.js';
+import { escapeInvisible, hasAtMostCodePoints, hasVisible, isStorable } from './text.js';
 
 describe('random text', () => {
   it('gives each character four of the 256 bytes, and draws again for the eight that remain', () => {
@@ -67,6 +67,22 @@ describe('text', () => {
   it('can be stored unless it has U+0000 or a lone surrogate', () => {
     expect(['', 'Luna', '🐈', '\u0001\uffff'].filter((text) => !isStorable(text))).toEqual([]);
     expect(['\0', '\ud83d', '\udc08', '\udc08\ud83d'].filter(isStorable)).toEqual([]);
+  });
+
+  it('can’t be seen if Unicode calls it white space, control, format or default ignorable, or if its glyph is blank', () => {
+    const blank = [0x2800, 0x13441, 0x13442, 0x16fe4, 0x1d159].map((each) => String.fromCodePoint(each));
+    const wrong = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).filter((character) => {
+      const isBlank = blank.includes(character) || /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);
+      return hasVisible(character) === isBlank;
+    });
+    expect(wrong).toEqual([]);
+    expect(hasVisible('\u3164\u115f a \ufe0f')).toBe(true);
+  });
+
+  it('is printed with all of that but spaces escaped', () => {
+    const text = 'a\u200bb\u00adc \u{e0001}\u3164\n\u2800\u00a0 👩\u200d🚀';
+    expect(escapeInvisible(text)).toBe(String.raw`a\u{200B}b\u{AD}c \u{E0001}\u{3164}\u{A}\u{2800}\u{A0} 👩\u{200D}🚀`);
+    expect(escapeInvisible('Rex, the dog')).toBe('Rex, the dog');
   });
 });
 

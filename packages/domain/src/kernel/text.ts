@@ -11,5 +11,65 @@ export function isStorable(text: string): boolean {
   return !LONE_SURROGATE_OR_NUL.test(text);
 }
 
-/** A character that can be seen: neither white space nor a control or format character. */
-export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
+/**
+ * The ranges of characters that show nothing: white space, control and format characters, what Unicode calls default
+ * ignorable, and characters whose glyph is blank. Written out, so that no version of Node.js judges a name otherwise.
+ */
+export const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
+  [0x0000, 0x0020],
+  [0x007f, 0x00a0],
+  [0x00ad, 0x00ad],
+  [0x034f, 0x034f],
+  [0x0600, 0x0605],
+  [0x061c, 0x061c],
+  [0x06dd, 0x06dd],
+  [0x070f, 0x070f],
+  [0x0890, 0x0891],
+  [0x08e2, 0x08e2],
+  [0x115f, 0x1160],
+  [0x1680, 0x1680],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x2000, 0x200f],
+  [0x2028, 0x202f],
+  [0x205f, 0x206f],
+  [0x2800, 0x2800],
+  [0x3000, 0x3000],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+  [0x110bd, 0x110bd],
+  [0x110cd, 0x110cd],
+  [0x13430, 0x1343f],
+  [0x13441, 0x13442],
+  [0x16fe4, 0x16fe4],
+  [0x1bca0, 0x1bca3],
+  [0x1d159, 0x1d159],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
+];
+
+const RANGES = INVISIBLE.map((range) => range.map(unicodeEscape).join('-')).join('');
+const ANY_INVISIBLE = new RegExp(`[${RANGES}]`, 'u');
+const EACH_BUT_SPACE = new RegExp(`(?! )[${RANGES}]`, 'gu');
+const ANY_VISIBLE = new RegExp(`[^${RANGES}]`, 'u');
+
+export function hasInvisible(text: string): boolean {
+  return ANY_INVISIBLE.test(text);
+}
+
+export function hasVisible(text: string): boolean {
+  return ANY_VISIBLE.test(text);
+}
+
+/** The text with its invisible characters but spaces escaped, such as `\u{200B}`, so that look-alikes can be told apart. */
+export function escapeInvisible(text: string): string {
+  return text.replace(EACH_BUT_SPACE, (character) => unicodeEscape(character.codePointAt(0) ?? 0));
+}
+
+/** Such as `\u{AD}`. */
+function unicodeEscape(codePoint: number): string {
+  return `\\u{${codePoint.toString(16).toUpperCase()}}`;
+}

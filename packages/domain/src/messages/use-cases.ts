@@ -1,4 +1,5 @@
-import { type AccountId, emailAddress } from '../accounts/account.js';
+import type { AccountId } from '../accounts/account.js';
+import { canonicalAddress, typedAddress } from '../accounts/address.js';
 import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
@@ -70,7 +71,7 @@ export class ListMessages {
    */
   async execute({ email, ...query }: ListMessagesInput): Promise<readonly AccountMessage[]> {
     if (email === undefined) return this.ports.messages.list({ ...query, status: 'failed' });
-    const account = await this.ports.accounts.findByEmail(emailAddress(email));
+    const account = await this.ports.accounts.findByEmail(typedAddress(email));
     return account === undefined ? [] : this.ports.messages.list({ ...query, accountId: account.id });
   }
 }
@@ -136,7 +137,8 @@ export class DeliverMessages extends DeliverBatch<MessageId, ClaimedMessage, Abo
   }
 
   protected override async send(message: ClaimedMessage, timeout: number): Promise<boolean> {
-    await this.ports.messageSender.send(message, timeout);
+    const from = canonicalAddress(message.from, this.ports.domainToAscii);
+    await this.ports.messageSender.send({ ...message, from }, timeout);
     return true;
   }
 }

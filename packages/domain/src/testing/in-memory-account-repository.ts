@@ -1,6 +1,8 @@
-import { type Account, type AccountId, addressKey, type NewAccount } from '../accounts/account.js';
+import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
+import { canonicalAddress } from '../accounts/address.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
+import { predictableDomainToAscii } from './predictable-domain-to-ascii.js';
 
 /** An account with its password hash and state, which `Account` doesn't show. */
 export interface StoredAccount {
@@ -50,8 +52,13 @@ export class InMemoryAccountRepository implements AccountRepository {
   }
 
   storedAt(email: string): StoredAccount | undefined {
-    const key = addressKey(email);
-    return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && addressKey(account.email) === key);
+    const open = [...this.accounts.values()].filter(({ isClosed }) => !isClosed);
+    const canonical = canonicalOf(email);
+    return (
+      open.find(({ account }) => account.email === email) ??
+      open.find(({ account }) => account.email === canonical) ??
+      open.find(({ account }) => canonicalOf(account.email) === canonical)
+    );
   }
 
   add(account: Omit<Account, 'id' | 'provenAt'>, passwordHash: string | undefined): Account {
@@ -63,4 +70,8 @@ export class InMemoryAccountRepository implements AccountRepository {
   put(stored: StoredAccount): void {
     this.accounts.set(stored.account.id, stored);
   }
+}
+
+function canonicalOf(email: string): string {
+  return canonicalAddress(email, predictableDomainToAscii);
 }

@@ -49,6 +49,7 @@ for (const suite of [
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])
   suite(framework, 'in memory', openWith);
+testing.domainToAsciiSuite(framework, 'in memory', testing.predictableDomainToAscii);
 testing.requestCounterSuite(framework, 'in memory', (policy) =>
   Promise.resolve({ ports: { requests: new testing.InMemoryRequestCounter(policy) }, close }),
 );

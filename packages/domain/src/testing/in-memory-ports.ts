@@ -22,6 +22,7 @@ import { InMemoryWebhookRepository } from './in-memory-webhook-repository.js';
 import { InMemoryWebhookSender } from './in-memory-webhook-sender.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
+import { predictableDomainToAscii } from './predictable-domain-to-ascii.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 
 /** Every port, in memory: the whole application without a database. */
@@ -77,5 +78,6 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     requestRecords,
     clock,
     cryptography: new PredictableCryptography(),
+    domainToAscii: predictableDomainToAscii,
   };
 }

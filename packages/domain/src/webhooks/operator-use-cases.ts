@@ -1,4 +1,4 @@
-import { emailAddress } from '../accounts/account.js';
+import { typedAddress } from '../accounts/address.js';
 import type { KeyPorts } from '../accounts/ports.js';
 import { DomainError } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
@@ -18,7 +18,7 @@ export class ListAllWebhooks {
   /** Empty if there is no such account. @throws DomainError `invalid_parameter` */
   async execute({ email, ...part }: ListAllWebhooksInput): Promise<readonly AccountWebhook[]> {
     if (email === undefined) return this.ports.webhooks.listAll(part);
-    const account = await this.ports.accounts.findByEmail(emailAddress(email));
+    const account = await this.ports.accounts.findByEmail(typedAddress(email));
     return account === undefined ? [] : this.ports.webhooks.listAll({ ...part, accountId: account.id });
   }
 }

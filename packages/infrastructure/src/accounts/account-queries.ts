@@ -8,6 +8,7 @@ import {
   Raw,
   type SelectQueryBuilder,
 } from 'typeorm';
+import { canonicalOf } from '../kernel/canonical-address.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 import { apiKeySchema } from './api-key.schema.js';
 
@@ -17,12 +18,16 @@ export function accountOf(table: string, column: string, value: unknown): FindOp
   return Raw(where, { value }) as FindOperator<AccountId>;
 }
 
-/** The account of the address. The exact spelling is looked up first: twins that differ in composition alone may exist. */
+/**
+ * The account of the address: of that spelling, or else of the one form. A row without its `canonical_email` is found by its
+ * spelling alone: a twin of another account, from the time before there was one form, or one that the version before added.
+ */
 export function withAddress(address: string): FindOperator<string> {
+  const canonical = canonicalOf(address);
   const where = (email: string) => `${email} = (
-    SELECT email FROM accounts WHERE normalize(email, NFC) = normalize(:address, NFC)
-    ORDER BY email = :address DESC LIMIT 1)`;
-  return Raw(where, { address }) as FindOperator<string>;
+    SELECT email FROM accounts WHERE email IN (:address, :canonical) OR canonical_email = :canonical
+    ORDER BY email = :address DESC, email = :canonical DESC LIMIT 1)`;
+  return Raw(where, { address, canonical }) as FindOperator<string>;
 }
 
 /** Selects an open account with its password hash. */
@@ -71,5 +76,12 @@ export function insertAccount(
     .createQueryBuilder()
     .insert()
     .into(accountSchema)
-    .values({ email, ...planColumns(plan), scopes: scopes ?? null, createdAt, ...credentials });
+    .values({
+      email,
+      canonicalEmail: canonicalOf(email),
+      ...planColumns(plan),
+      scopes: scopes ?? null,
+      createdAt,
+      ...credentials,
+    });
 }

@@ -10,6 +10,8 @@ export type AccountRow = Writable<Omit<Account, 'plan' | 'scopes'>> & {
   /** Null means all scopes. Not undefined, which TypeORM's updates skip. */
   scopes: NonNullable<Scopes> | null;
   closedAt: Instant | undefined;
+  /** Not selected by default: only SQL compares it. */
+  canonicalEmail?: string | null | undefined;
   /** Not selected by default; a query must name it. */
   passwordHash?: string | null;
 };
@@ -20,6 +22,7 @@ export const accountSchema = new EntitySchema<AccountRow>({
   columns: {
     id: { type: 'bigint', primary: true, generated: 'increment', transformer: int64Column },
     email: { type: 'text' },
+    canonicalEmail: { name: 'canonical_email', type: 'text', nullable: true, select: false },
     plan: { type: 'text' },
     perMinute: { name: 'per_minute', type: 'integer', nullable: true },
     perDay: { name: 'per_day', type: 'integer', nullable: true },

@@ -17,6 +17,7 @@ import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } 
 import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
+import { canonicalOf } from '../kernel/canonical-address.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
 import { accountOf, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
@@ -42,17 +43,13 @@ const DELETE_WEBHOOKS = `
 
 // The new address is in the mail, which is kept as long as its link.
 const linkOf = (kind: LinkKind) => `
-  SELECT
-    link.expires_at AS "expiresAt",
-    mail.address,
-    EXISTS (SELECT FROM accounts WHERE normalize(email, NFC) = normalize(mail.address, NFC)) AS "isAddressTaken"
+  SELECT link.expires_at AS "expiresAt", mail.address
   FROM ${LINKS[kind]} AS link LEFT JOIN account_mails AS mail ON mail.id = mail_id
   WHERE token_hash = $1`;
 
 interface LinkRow {
   readonly expiresAt: Date;
   readonly address: string | null;
-  readonly isAddressTaken: boolean;
 }
 
 /** Every change of an account first locks its row, so that concurrent changes wait for each other. */
@@ -94,7 +91,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
   ): Promise<Account | undefined> {
     return inTransaction(this.dataSource, async (manager) => {
       const row = await lockAccount(manager, { id });
-      return store(manager, decide(row === null ? undefined : credentialsOf(row)));
+      return store(manager, row, decide(row === null ? undefined : credentialsOf(row)));
     });
   }
 
@@ -106,7 +103,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
     try {
       return await inTransaction(this.dataSource, async (manager) => {
         const row = await lockAccount(manager, { id: accountOf(LINKS[kind], 'token_hash', tokenHash) });
-        return store(manager, decide(await readLink(manager, row, kind, tokenHash)));
+        return store(manager, row, decide(await readLink(manager, row, kind, tokenHash)));
       });
     } catch (error) {
       throw sqlState(error) === UNIQUE_VIOLATION ? emailTaken() : error;
@@ -141,17 +138,21 @@ async function readLink(
   if (row === null) return undefined;
   const [link] = await manager.query<LinkRow[]>(linkOf(kind), [tokenHash]);
   if (link === undefined) return undefined;
-  const { expiresAt, address, isAddressTaken } = link;
+  const { expiresAt, address } = link;
   return {
     credentials: credentialsOf(row),
     expiresAt: instant(expiresAt.getTime()),
     address: address ?? undefined,
-    isAddressTaken,
+    isAddressTaken: address !== null && (await manager.existsBy(accountSchema, { email: withAddress(address) })),
   };
 }
 
 /** Stores a change of an account whose row is locked. */
-async function store(manager: EntityManager, change: CredentialsChange | undefined): Promise<Account | undefined> {
+async function store(
+  manager: EntityManager,
+  row: AccountRow | null,
+  change: CredentialsChange | undefined,
+): Promise<Account | undefined> {
   if (change === undefined) return undefined;
   const { credentials, keysRevokedAt, revokedLinks = [], notice, closedAt } = change;
   const { account, passwordHash = null } = credentials;
@@ -166,6 +167,12 @@ async function store(manager: EntityManager, change: CredentialsChange | undefin
   }
   if (notice !== undefined) await insertMail(manager, notice);
   if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);
-  await manager.update(accountSchema, { id }, { email, credentialVersion, passwordHash, provenAt, closedAt });
+  // Without a new address a row that has none of its own keeps none: another account has it.
+  const canonicalEmail = email === row?.email ? undefined : canonicalOf(email);
+  await manager.update(
+    accountSchema,
+    { id },
+    { email, canonicalEmail, credentialVersion, passwordHash, provenAt, closedAt },
+  );
   return account;
 }

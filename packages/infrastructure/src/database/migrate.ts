@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
+import { fillCanonicalAddresses } from './fill-canonical-addresses.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
@@ -25,9 +26,9 @@ const STILL_LOCKED =
 type OnEvent = (message: string) => void;
 
 /**
- * Brings the schema up to date. If several instances start at once, one migrates and the others wait. If nothing has to
- * change, the role needs no right to change the schema. While another transaction uses a table, such as that of a
- * backup, it tries again for about five minutes.
+ * Brings the schema up to date, and fills what SQL can't. If several instances start at once, one migrates and the others
+ * wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a table,
+ * such as that of a backup, it tries again for about five minutes.
  */
 export async function migrate(
   connection: DatabaseConnection,
@@ -42,7 +43,10 @@ export async function migrate(
       if (performance.now() > last) throw new Error(STILL_LOCKED);
       await delay(LOOK_EVERY);
     }
-    await untilUnlocked(() => source.runMigrations({ transaction: 'each' }), onEvent);
+    await untilUnlocked(async () => {
+      await source.runMigrations({ transaction: 'each' });
+      await fillCanonicalAddresses(lock);
+    }, onEvent);
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     const reason = error instanceof Error ? error.message : '';

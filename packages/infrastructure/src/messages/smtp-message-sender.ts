@@ -1,4 +1,4 @@
-import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
+import { type ClaimedMessage, escapeInvisible, type MessageSender } from '@adoption-store/domain';
 import { abortAfter } from '../kernel/answers.js';
 import { mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
@@ -17,7 +17,7 @@ export class SmtpMessageSender implements MessageSender {
     const mail = {
       // An answer to an unproven address might reach somebody who has nothing to do with the account.
       replyTo: isProven ? { name: '', address: from } : undefined,
-      subject: `Message from ${isProven ? '' : 'the unproven address '}${from}`,
+      subject: `Message from ${isProven ? '' : 'the unproven address '}${escapeInvisible(from)}`,
       date: new Date(createdAt),
       messageId: `<${id}@${this.domain}>`,
       headers: { 'X-Message-Id': id },

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../kernel/reason-of.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
-import { VISIBLE } from '../../kernel/text.js';
+import { hasVisible } from '../../kernel/text.js';
 
 /** Integers at which machines, formats and drivers change how they store them. */
 const EDGES = [INT64_MIN, INT64_MIN + 1n, -1n, 0n, 1n, 2n ** 31n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX - 1n, INT64_MAX];
@@ -52,7 +52,7 @@ export class Draws {
   /** A text that the domain takes as a name. */
   name(longest: number): string {
     const text = this.text(longest - 1);
-    return VISIBLE.test(text) ? text : `${text}L`;
+    return hasVisible(text) ? text : `${text}L`;
   }
 
   pick<Value>(values: readonly [Value, ...Value[]] | readonly Value[]): Value {

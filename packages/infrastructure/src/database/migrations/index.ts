@@ -42,4 +42,5 @@ export * from './1700000081000-follow-the-feed.js';
 export * from './1700000081100-forget-webhooks.js';
 export * from './1700000081200-index-open-turns.js';
 export * from './1700000081300-name-what-mails-are-about.js';
+export * from './1700000081400-find-addresses-in-one-form.js';
 export * from './1700000081500-add-feed-epoch.js';
