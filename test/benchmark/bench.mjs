@@ -41,7 +41,7 @@ const { values, positionals } = parseArgs({
 const listOf = (name) => values[name]?.split(',').filter(Boolean);
 
 known('benchmark', positionals, Object.keys(benchmarks));
-known('workload', listOf('workloads') ?? [], Object.keys(WORKLOADS));
+known('workload', listOf('workloads') ?? [], WORKLOADS);
 known('peer', listOf('peers') ?? [], peerNames);
 if (!hasWrk) refuse('the load generator wrk isn’t installed (https://github.com/wg/wrk)');
 leaveCoreToService();

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { startApi } from './services.mjs';
+import { root, startApi, startWorker } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
 import { inTurns, middle, ratio, warmUp } from './turns.mjs';
-import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, walkPages, withKeys, workloadsOf } from './workloads.mjs';
 
 const ACCOUNTS = 1_000;
 /** So close to the limit that Redis is asked about each request. */
@@ -28,9 +28,11 @@ export async function measureLimiter(options) {
     process: await startApi(store.settings),
     redis: await startApi({ ...store.settings, REDIS_URL: redis.url }),
   };
-  const list = WORKLOADS['list of 20'];
+  const worker = await startWorker(store.env, { isBeside: true });
+  const workloads = workloadsOf((await walkPages(services.process.origin, keys[0])).ours);
+  const list = workloads['list of 20'];
   const sets = {
-    ...Object.fromEntries(Object.entries(WORKLOADS).map(([name, each]) => [name, withKeys(each, keys.slice(0, 1))])),
+    ...Object.fromEntries(Object.entries(workloads).map(([name, each]) => [name, withKeys(each, keys.slice(0, 1))])),
     [`list of 20, ${whole(ACCOUNTS)} accounts`]: withKeys(list, keys),
     [`list of 20, ${whole(ACCOUNTS)} accounts near their limit`]: withKeys(list, keysOfFew),
   };
@@ -43,7 +45,7 @@ export async function measureLimiter(options) {
     rows.push(row(name, results));
     console.log(rows.at(-1).join(' | '));
   }
-  for (const { stop } of Object.values(services)) await stop();
+  for (const { stop } of [...Object.values(services), worker]) await stop();
   await store.close();
   redis.close();
   const head = ['Workload', 'In process, requests/s', 'µs', 'in Redis, requests/s', 'µs', 'Redis ÷ process', 'p99 ÷'];

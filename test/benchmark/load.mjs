@@ -11,8 +11,8 @@ const run = promisify(execFile);
 export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 
 /**
- * Sends any of `requests`, each `{ method, path, key, body }`, to a service for `seconds`. Returns the requests per
- * second, the latencies in milliseconds, and the time that the service's processor needed for a request in microseconds.
+ * Sends any of `requests`, each `{ method, path, key, body, isIdempotent }`, to a service for `seconds`, the idempotent
+ * ones each with an `Idempotency-Key` of its own. Returns the requests per second, the latencies in milliseconds, and the time that the service's processor needed for a request in microseconds.
  */
 export async function load({ origin, pid }, requests, { connections, seconds }) {
   const before = cpuSeconds(pid);
@@ -57,13 +57,20 @@ local requests = {}
 function init(args)
   math.randomseed(os.time())
   for line in io.lines(args[1]) do
-    local method, path, key, body = line:match("^(%S+) (%S+) (%S+) ?(.*)$")
+    local method, path, key, isIdempotent, body = line:match("^(%S+) (%S+) (%S+) (%S+) ?(.*)$")
     local headers = { ["Authorization"] = "Bearer " .. key }
     if body ~= "" then headers["Content-Type"] = "application/json" else body = nil end
-    requests[#requests + 1] = wrk.format(method, path, headers, body)
+    if isIdempotent == "true" then headers["Idempotency-Key"] = "UNIQUE" end
+    requests[#requests + 1] = { text = wrk.format(method, path, headers, body), isIdempotent = isIdempotent == "true" }
   end
 end
-function request() return requests[math.random(#requests)] end
+local sent, begun = 0, os.time() .. "-" .. math.random(1e9)
+function request()
+  local chosen = requests[math.random(#requests)]
+  if not chosen.isIdempotent then return chosen.text end
+  sent = sent + 1
+  return (chosen.text:gsub("UNIQUE", begun .. "-" .. sent, 1))
+end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format("RESULT %d %f %f %f %d\\n", summary.requests, summary.duration / 1e6,
@@ -75,7 +82,9 @@ async function wrk(origin, requests, connections, seconds) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-load-'));
   const [script, list] = [join(folder, 'load.lua'), join(folder, 'requests')];
   writeFileSync(script, SCRIPT);
-  const lines = requests.map(({ method, path, key, body = '' }) => `${method} ${path} ${key} ${body}\n`);
+  const lines = requests.map(
+    ({ method, path, key, isIdempotent = false, body = '' }) => `${method} ${path} ${key} ${isIdempotent} ${body}\n`,
+  );
   writeFileSync(list, lines.join(''));
   // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
   const amount = ['-t1', '--timeout=30s', `-c${connections}`, `-d${seconds}s`, '--latency'];

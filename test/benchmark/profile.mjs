@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from './load.mjs';
-import { createKey, root, startApi } from './services.mjs';
+import { createKey, root, startApi, startWorker } from './services.mjs';
 import { openStore } from './store.mjs';
-import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, walkPages, withKeys, workloadsOf } from './workloads.mjs';
 
-const DEFAULT = ['list of 20', 'by id', 'POST'];
+const DEFAULT = ['list of 20', 'later pages', 'by id', 'POST'];
 /** Rows with a smaller share are added up. */
 const LEAST = 0.005;
 
@@ -16,10 +16,11 @@ export async function printProfiles({ workloads = DEFAULT, connections = [32], s
   const store = await openStore();
   await store.fill(ANIMALS);
   const key = createKey(store.env);
+  const worker = await startWorker(store.env, { isBeside: true });
   for (const workload of workloads) {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-store-profile-'));
     const service = await startApi(store.settings, ['--cpu-prof', '--cpu-prof-dir', folder]);
-    const requests = withKeys(WORKLOADS[workload], [key]);
+    const requests = withKeys(workloadsOf((await walkPages(service.origin, key)).ours)[workload], [key]);
     await load(service, requests, { connections: connections[0], seconds });
     const from = process.hrtime.bigint() / 1_000n;
     const { count } = await load(service, requests, { connections: connections[0], seconds: 2 * seconds });
@@ -31,6 +32,7 @@ export async function printProfiles({ workloads = DEFAULT, connections = [32], s
     console.log(`\n${workload}, connections: ${connections[0]}; microseconds of a request's processor time`);
     console.table(tableOf(timesOf(profile, Number(from), Number(to)), count));
   }
+  await worker.stop();
   await store.close();
 }
 

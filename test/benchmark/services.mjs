@@ -9,7 +9,7 @@ import { onOwnCore } from './cores.mjs';
 export const root = join(import.meta.dirname, '../..');
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** The Node.js flags of a start script. The peers get those of the API's. */
+/** The Node.js flags of a start script. */
 const flagsOf = (script) => /exec node (.*?)\s*apps\//.exec(scripts[script])[1].split(' ').filter(Boolean);
 const FLAGS = flagsOf('start:api');
 const LISTENS = /Address {2}(\S+)\/v1/;
@@ -19,23 +19,27 @@ export function startApi(env, flags = [], build = root) {
   return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: [...FLAGS, ...flags], ready: LISTENS });
 }
 
-/** Starts the worker of a build. */
-export function startWorker(env, build) {
+/** Starts the worker of a build, on the service's core or beside the measured service. */
+export function startWorker(env, { build = root, isBeside = false } = {}) {
   const ready = /health at (\S+)\/readyz/;
-  return start({ program: join(build, 'apps/worker/dist/main.js'), env, flags: flagsOf('start:worker'), ready });
+  const worker = { WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', LOG_LEVEL: 'error', ...env };
+  const program = join(build, 'apps/worker/dist/main.js');
+  return start({ program, env: worker, flags: flagsOf('start:worker'), ready, isBeside });
 }
 
+const EXPERT = () => 'test/benchmark/peers/expert.mjs';
 const PEERS = {
-  expert: { program: () => 'test/benchmark/peers/expert.mjs' },
-  sharing: { program: () => 'test/benchmark/peers/expert.mjs', args: ['--sharing'] },
+  expert: { program: EXPERT },
+  'expert with our flags': { program: EXPERT, flags: FLAGS },
+  sharing: { program: EXPERT, args: ['--sharing'] },
   nest: { program: compileNest },
 };
 export const peerNames = Object.keys(PEERS);
 
 /** Starts one of the compared services, see peers/. */
 export function startPeer(name, env) {
-  const { program, args } = PEERS[name];
-  return start({ program: join(root, program()), args, env, flags: FLAGS, ready: LISTENS });
+  const { program, args, flags = [] } = PEERS[name];
+  return start({ program: join(root, program()), args, env, flags, ready: LISTENS });
 }
 
 /** Creates a key that no limit stops. */
@@ -63,9 +67,10 @@ function compileNest() {
 }
 
 /** The service prints its address when `ready`. */
-async function start({ program, env, args = [], flags, ready }) {
+async function start({ program, env, args = [], flags, ready, isBeside = false }) {
   const startedAt = performance.now();
-  const [command, all] = onOwnCore(process.execPath, [...flags, program, ...args]);
+  const given = [...flags, program, ...args];
+  const [command, all] = isBeside ? [process.execPath, given] : onOwnCore(process.execPath, given);
   const child = spawn(command, all, { env: { METRICS_PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = child;
   let output = '';

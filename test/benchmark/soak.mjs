@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { load, memory } from './load.mjs';
 import { about, table, whole } from './results-page.mjs';
-import { createKey, startApi } from './services.mjs';
+import { createKey, startApi, startWorker } from './services.mjs';
 import { openStore } from './store.mjs';
 import { median } from './turns.mjs';
-import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, walkPages, withKeys, workloadsOf } from './workloads.mjs';
 
 const EVERY = 10;
 /** The share of the time in which code is compiled and pools are filled. */
@@ -16,8 +16,10 @@ const WARM_UP = 0.2;
 export async function measureSoak({ minutes }) {
   const store = await openStore();
   await store.fill(ANIMALS);
-  const requests = withKeys(WORKLOADS.mix, [createKey(store.env)]);
   const service = await startApi(store.settings, ['--import', join(import.meta.dirname, 'collect-garbage.mjs')]);
+  const worker = await startWorker(store.env, { isBeside: true });
+  const key = createKey(store.env);
+  const requests = withKeys(workloadsOf((await walkPages(service.origin, key)).ours).mix, [key]);
   const [samples, rates] = [[], []];
   for (const startedAt = performance.now(); performance.now() - startedAt < minutes * 60_000;) {
     rates.push((await load(service, requests, { connections: 32, seconds: EVERY })).rate);
@@ -25,7 +27,7 @@ export async function measureSoak({ minutes }) {
     samples.push({ minute, rss, heap: await heapOf(service) });
     console.log(`minute ${minute.toFixed(1)}: RSS ${whole(rss)} MB, heap ${whole(samples.at(-1).heap)} MB`);
   }
-  await service.stop();
+  for (const { stop } of [service, worker]) await stop();
   await store.close();
   const warm = samples.filter(({ minute }) => minute > minutes * WARM_UP);
   const rows = [

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { load, memory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { createKey, peerNames, startApi, startPeer } from './services.mjs';
+import { createKey, peerNames, startApi, startPeer, startWorker } from './services.mjs';
 import { openPeers, openStore } from './store.mjs';
 import { inTurns, median, middle, ratio, warmUp } from './turns.mjs';
-import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, walkPages, withKeys, WORKLOADS, workloadsOf } from './workloads.mjs';
 
 const { fetch } = globalThis;
 
@@ -14,7 +14,7 @@ const MINUTE = 60;
 
 /** Compares the API with its peers: rates, latencies, processor time, start and memory. */
 export async function measureThroughput(options) {
-  const { workloads = Object.keys(WORKLOADS), peers = peerNames, connections = CONNECTIONS } = options;
+  const { workloads = WORKLOADS, peers = peerNames, connections = CONNECTIONS } = options;
   const store = await openStore();
   await store.fill(ANIMALS);
   const key = createKey(store.env);
@@ -25,10 +25,16 @@ export async function measureThroughput(options) {
   };
   const services = {};
   for (const [name, start] of Object.entries(starts)) services[name] = await start();
+  // It publishes what is written.
+  const worker = await startWorker(store.env, { isBeside: true });
+  const pages = await walkPages(services.ours.origin, key);
+  const requestsOf = (name, workload) =>
+    withKeys(workloadsOf(name === 'ours' ? pages.ours : pages.peers)[workload], [key]);
   const rows = [];
   for (const workload of workloads) {
-    const requests = withKeys(WORKLOADS[workload], [key]);
-    const kinds = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, { service, requests }]));
+    const kinds = Object.fromEntries(
+      Object.entries(services).map(([name, service]) => [name, { service, requests: requestsOf(name, workload) }]),
+    );
     await warmUp(kinds);
     for (const count of connections) {
       rows.push(row(workload, count, await inTurns(kinds, { ...options, connections: count, before: 1 })));
@@ -39,7 +45,8 @@ export async function measureThroughput(options) {
   const compared = peers.flatMap((peer) => [`÷ ${peer}`, `${peer}, µs`]);
   const head = ['Workload', 'Connections', 'Ours, requests/s', 'ours, µs', ...compared, 'p99 ms', 'p99 ÷ expert'];
   const text = [`${about(options, store.version)} Our rate, and its ratio to each peer’s:`, table(head, rows)];
-  if (options.workloads === undefined) text.push(await measureFresh(starts, key));
+  if (options.workloads === undefined) text.push(await measureFresh(starts, key, (name) => requestsOf(name, 'mix')));
+  await worker.stop();
   await store.close();
   return text.join('\n\n');
 }
@@ -56,7 +63,7 @@ function row(workload, connections, { ours, ...peers }) {
 }
 
 /** The time to the first response and the memory of new processes. */
-async function measureFresh(starts, key) {
+async function measureFresh(starts, key, mixOf) {
   const names = Object.keys(starts);
   const times = Object.fromEntries(names.map((name) => [name, []]));
   const sizes = {};
@@ -67,7 +74,7 @@ async function measureFresh(starts, key) {
       times[name].push(performance.now() - service.startedAt);
       if (status !== 200) throw new Error(`the first answer of ${name} was ${status}`);
       if (start === STARTS) {
-        await load(service, withKeys(WORKLOADS.mix, [key]), { connections: 32, seconds: MINUTE });
+        await load(service, mixOf(name), { connections: 32, seconds: MINUTE });
         sizes[name] = memory(service.pid);
       }
       await service.stop();

@@ -12,7 +12,7 @@ import { middle, ratio, turned } from './turns.mjs';
 
 const { fetch } = globalThis;
 
-const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8', WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
+const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 const MANY = 200;
 const MOST_OF_AN_ACCOUNT = 10;
 const PUBLISHED = 20_000;
@@ -61,7 +61,7 @@ async function openBuild(build) {
     ...store,
     api,
     keys,
-    startWorker: () => startWorker({ ...store.env, ...SETTINGS, LOG_LEVEL: 'error' }, build),
+    startWorker: () => startWorker({ ...store.env, ...SETTINGS }, { build }),
     async close() {
       await api.stop();
       await store.close();

@@ -188,18 +188,18 @@ app.get(
         properties: {
           limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
           status,
-          cursor: { type: 'integer', default: 0 },
+          after: { type: 'integer', default: 0 },
         },
       },
       response: { 200: { type: 'array', items: pet } },
     },
   },
   async ({ query, protocol, host }, reply) => {
-    const rows = await list(query.status, query.cursor, query.limit + 1);
+    const rows = await list(query.status, query.after, query.limit + 1);
     if (rows.length <= query.limit) return sharing ? textOf(rows, rows, reply) : rows;
     const page = rows.slice(0, query.limit);
     const filter = query.status ? `&status=${query.status}` : '';
-    const next = `${protocol}://${host}/v1/pets?limit=${query.limit}${filter}&cursor=${page.at(-1).id}`;
+    const next = `${protocol}://${host}/v1/pets?limit=${query.limit}${filter}&after=${page.at(-1).id}`;
     reply.header('link', `<${next}>; rel="next"`);
     return sharing ? textOf(rows, page, reply) : page;
   },

@@ -74,6 +74,11 @@ class ListQuery {
   @IsOptional()
   @IsIn(STATUSES)
   status?: string;
+
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  after?: number;
 }
 
 class NewPet {
@@ -140,6 +145,20 @@ function listOf(status: string | undefined): (limit: number) => Promise<string> 
   });
   lists.set(status, list);
   return list;
+}
+
+/** Pages that nobody else asks for. */
+async function laterPage(status: string | undefined, after: number, limit: number): Promise<string> {
+  const { rows } = await pool.query<Pet>(
+    status === undefined
+      ? { name: 'later', text: `${SELECT} WHERE id > $1 ORDER BY id LIMIT $2`, values: [after, limit] }
+      : {
+          name: 'later-by-status',
+          text: `${SELECT} WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+          values: [status, after, limit],
+        },
+  );
+  return `[${rows.map(textOf).join(',')}]`;
 }
 
 const find = batching<number, Pet | undefined>(async (ids) => {
@@ -253,9 +272,9 @@ class PetsController {
   @Get()
   @Scope('pets:read')
   async list(@Query() query: object, @Res({ passthrough: true }) reply: HttpReply): Promise<string> {
-    const { limit = 20, status } = valid(ListQuery, query);
+    const { limit = 20, status, after } = valid(ListQuery, query);
     reply.headers(JSON_TYPE);
-    return listOf(status)(limit);
+    return after === undefined ? listOf(status)(limit) : laterPage(status, after, limit);
   }
 
   @Get(':id')
