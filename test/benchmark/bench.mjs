@@ -10,6 +10,7 @@ import { hasWrk } from './load.mjs';
 import { printProfiles } from './profile.mjs';
 import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
+import { measureSizing } from './sizing.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
 import { measureWebhooks } from './webhooks.mjs';
@@ -19,6 +20,7 @@ const benchmarks = {
   throughput: measureThroughput,
   growth: measureGrowth,
   limiter: measureLimiter,
+  sizing: measureSizing,
   webhooks: measureWebhooks,
   soak: measureSoak,
 };

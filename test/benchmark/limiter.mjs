@@ -1,10 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '../support/free-port.mjs';
+import { openRedis } from './redis.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { root, startApi, startWorker } from './services.mjs';
+import { startApi, startWorker } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
 import { inTurns, middle, ratio, warmUp } from './turns.mjs';
 import { ANIMALS, walkPages, withKeys, workloadsOf } from './workloads.mjs';
@@ -16,10 +12,7 @@ const FEW = 16_000;
 /** Compares the API counting in Redis with the API counting in its own process. */
 export async function measureLimiter(options) {
   const redis = await openRedis();
-  if (redis === undefined) {
-    console.warn('SKIPPED: there is no redis-server.');
-    return undefined;
-  }
+  if (redis === undefined) return undefined;
   const store = await openStore();
   await store.fill(ANIMALS);
   const keys = await openAccounts(store, ACCOUNTS);
@@ -55,20 +48,4 @@ export async function measureLimiter(options) {
 function row(name, { process: own, redis }) {
   const figures = [own, redis].flatMap((each) => [whole(middle(each, 'rate')), whole(middle(each, 'cpu'))]);
   return [name, ...figures, judged(ratio(redis, own), false), judged(ratio(redis, own, 'p99'), false)];
-}
-
-/** A new Redis without persistence. Undefined if there is no redis-server. */
-async function openRedis() {
-  if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
-  const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), 'adoption-store-redis-'));
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  const close = () => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', close);
-  for await (const chunk of child.stdout) if (String(chunk).includes('Ready to accept connections')) break;
-  return { url: `redis://127.0.0.1:${port}`, close };
 }
