@@ -264,6 +264,8 @@ describe('webhooks', () => {
   });
 
   it('are sent what verifies with either secret, and what has failed is sent again', async () => {
+    // By PostgreSQL's clock the former secret signs for a day.
+    api.clock.set(instant(Date.now()));
     const store = storeOf();
     const { id, secret } = await store.webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
     const secrets = [secret, (await store.webhooks.rotateSecret(id)).secret];
@@ -274,14 +276,13 @@ describe('webhooks', () => {
       await api.application.publishEvents.execute();
       await api.application.wakeWebhooks.execute();
       while ((await api.application.deliverWebhooks.execute()).mayHaveMore);
-      return requests.map(({ id: eventId, at, body, secrets: signing }) => {
+      return requests.map(({ id: eventId, body, secrets: signing }) => {
         const stamp = new Date(Math.floor(Date.now() / 1000) * 1000);
         const headers = {
           'webhook-id': eventId,
           'webhook-timestamp': String(stamp.getTime() / 1000),
           'webhook-signature': signing.map((each) => new Webhook(each).sign(eventId, stamp, body)).join(' '),
         };
-        expect(at).toBe(api.clock.now());
         return secrets.map((each) => verifyWebhook({ body, headers, secret: each }));
       });
     };

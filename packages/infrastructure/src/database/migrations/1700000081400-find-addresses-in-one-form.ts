@@ -10,12 +10,13 @@ export class FindAddressesInOneForm1700000081400 {
     await runner.query(`
       CREATE OR REPLACE FUNCTION forget_canonical_email() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        NEW.canonical_email := NULL;
-        RETURN NEW;
+        UPDATE accounts SET canonical_email = NULL WHERE id = NEW.id;
+        RETURN NULL;
       END
       $$`);
+    // AFTER, because a BEFORE trigger makes each UPDATE that names the address lock the row against foreign keys.
     await runner.query(`
-      CREATE OR REPLACE TRIGGER accounts_forget_canonical_email BEFORE UPDATE OF email ON accounts FOR EACH ROW
+      CREATE OR REPLACE TRIGGER accounts_forget_canonical_email AFTER UPDATE OF email ON accounts FOR EACH ROW
       WHEN (NEW.email <> OLD.email AND NEW.canonical_email = OLD.canonical_email)
       EXECUTE FUNCTION forget_canonical_email()`);
     // The builds wait for older transactions, but block nobody meanwhile.
