@@ -38,18 +38,19 @@ export async function measureSizing() {
   await load(apis, key, { ...GET, rate: 1_000, seconds: 5 });
   await load(apis, key, { ...POST, rate: 200, seconds: 5 });
   for (const [what, rate] of [
+    [GET, 0],
     [GET, 100],
     [GET, 1_000],
     [POST, 10],
     [POST, 100],
   ]) {
     const before = times();
-    const count = await load(apis, key, { ...what, rate, seconds: SECONDS });
-    // What the requests have left to the worker.
-    await setTimeout(2_000);
+    if (rate === 0) await setTimeout(SECONDS * 1_000);
+    else await load(apis, key, { ...what, rate, seconds: SECONDS });
     const after = times();
+    const count = Math.max(rate, 1) * SECONDS;
     const each = Object.keys(after).map((name) => whole(((after[name] - before[name]) / count) * 1e6));
-    figures.push([what.method, rate, ...each]);
+    figures.push([rate === 0 ? 'none: µs a second' : what.method, rate, ...each]);
     console.log(figures.at(-1).join(' | '));
   }
   const sizes = `An API took ${whole(memory(apis[0].pid))} MB then, the worker ${whole(memory(worker.pid))} MB.`;
@@ -72,7 +73,6 @@ async function load(apis, key, { method, path, body, rate, seconds }) {
     await setTimeout(1);
   }
   await Promise.all(all);
-  return all.length;
 }
 
 function send(url, { key, method, body }) {
