@@ -1,3 +1,5 @@
+import { othersToArrive } from '@adoption-store/domain';
+
 /** Milliseconds. A read that takes longer isn't waited for, so that no request waits for two slow ones. */
 const LONGEST_WAIT = 250;
 
@@ -42,20 +44,15 @@ export class SharedReads<Value> {
     try {
       // If the database is gone, it is gone for those who wait too.
       await current;
-      // Answers bring the next requests, so this waits while each turn of the event loop brings more callers.
-      let before: number;
-      do {
-        before = this.callersOf(key);
-        await new Promise(setImmediate);
-      } while (this.callersOf(key) > before && before < MOST_CALLERS);
+      await othersToArrive(
+        () => this.next.get(key)?.callers ?? 0,
+        MOST_CALLERS,
+        () => new Promise(setImmediate),
+      );
     } finally {
       this.next.delete(key);
     }
     return this.begin(key, read);
-  }
-
-  private callersOf(key: string): number {
-    return this.next.get(key)?.callers ?? 0;
   }
 
   private begin(key: string, read: () => Promise<Value>): Promise<Value> {
