@@ -223,7 +223,7 @@ describe('the API', () => {
     it('its queries as child spans', () => {
       const name: unknown = expect.stringContaining('INSERT INTO animals');
       const attributes: unknown = expect.objectContaining({ 'db.system.name': 'postgresql', 'db.query.text': name });
-      const query = { kind: CLIENT, name: 'animals add open', attributes };
+      const query = { kind: CLIENT, name: 'animals add', attributes };
       expect(children(spanOf('POST /v1/pets'))).toContainEqual(expect.objectContaining(query));
     });
 

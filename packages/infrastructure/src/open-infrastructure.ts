@@ -15,6 +15,7 @@ import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.
 import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
+import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
@@ -163,7 +164,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     void deliveryIds.get().catch(() => undefined);
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
-      animals: new CoalescingAnimalRepository(dataSource, config.categories),
+      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,

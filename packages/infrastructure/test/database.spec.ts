@@ -150,6 +150,20 @@ describe('a batch', () => {
     expect(ran).toEqual([[0], [1, 2, 3], [1], [2], [3]]);
   });
 
+  it('fails an item with the error that its run has for it, and no other', async () => {
+    const ran: number[][] = [];
+    const batch = new Batch<number, number>(
+      async (item) => item,
+      async (items) => {
+        ran.push([...items]);
+        return items.map((item) => (item === 2 ? new Error('2 is bad') : item));
+      },
+    );
+    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((item) => batch.add(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(ran).toEqual([[1, 2, 3]]);
+  });
+
   it('refuses an overdue item without running it, also when it runs the items of a failed run one by one', async () => {
     const { batch, runs } = controlled();
     const first = batch.add(0);

@@ -7,6 +7,7 @@ import {
   type CategoryId,
   type CategoryPolicy,
   type DecidedAnimal,
+  DomainError,
   type Fields,
   type Instant,
   INT64_MIN,
@@ -18,7 +19,6 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Columns, hasStatus } from '../database/columns.js';
-import { FOREIGN_KEY_VIOLATION, sqlState } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { addEvents, eventValues, storeEventOfEach, storeEvents } from '../events/outbox.js';
@@ -29,47 +29,74 @@ const SELECT = `SELECT ${columns.list()} FROM animals`;
 
 const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
 
-function byPolicy(statement: (policy: CategoryPolicy) => Statement): Readonly<Record<CategoryPolicy, Statement>> {
-  return { open: statement('open'), strict: statement('strict') };
-}
+/** Where a page begins: behind an animal, among those of a status or among all. */
+export type PageStart = Pick<AnimalQuery, 'status' | 'after'>;
 
-/**
- * SQL for a value of a new row. `known_category` refuses an unknown category. As a foreign key would, it keeps a known one
- * from being removed until the transaction ends.
- */
-function checked(policy: CategoryPolicy, column: string, value: string): string {
-  return policy === 'strict' && column === 'category_id' ? `known_category(${value})` : value;
-}
+/** Before the first id. */
+const BEGINNING = INT64_MIN;
+
+/** Pages of one size among all animals, each row with the place of its page. A limit per row would have no fixed plan. */
+const PAGES = {
+  name: 'animals pages',
+  text: `
+  SELECT place::int, page.* FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (after, place), LATERAL (
+    ${SELECT} WHERE id > wanted.after ORDER BY id LIMIT $2
+  ) AS page`,
+};
+
+const PAGES_BY_STATUS = {
+  name: 'animals pages by status',
+  text: `
+  SELECT place::int, page.* FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (status, after, place), LATERAL (
+    ${SELECT} WHERE (status, id) > (wanted.status, wanted.after) AND status <= wanted.status ORDER BY status, id LIMIT $3
+  ) AS page`,
+};
 
 /** SQL that stores the event of each row of `added`. */
 const STORE_ADDED = storeEventOfEach('pet.added', columns.listNamed(), 'added');
 
-const ADD = byPolicy((policy) => ({
-  name: `animals add ${policy}`,
+const ADD = {
+  name: 'animals add',
   text: `
   WITH added AS (
-    INSERT INTO animals (${columns.listInserted()})
-    VALUES (${columns.listInserted((place, name) => checked(policy, name, `$${place}`))})
-    RETURNING ${columns.list()}
+    INSERT INTO animals (${columns.listInserted()}) VALUES (${columns.listParameters()}) RETURNING ${columns.list()}
   ), event AS (${STORE_ADDED})
   SELECT * FROM added`,
-}));
+};
 
 // The column draws its ids in the order of the animals, because volatile values are computed after the sort. An explicit
 // nextval would need a right on the sequence that the role of the services doesn't have.
-const ADD_ALL = byPolicy((policy) => ({
-  name: `animals add all ${policy}`,
+const ADD_ALL = {
+  name: 'animals add all',
   text: `
   WITH added AS (
     INSERT INTO animals (${columns.listInserted()})
-    SELECT ${columns.listInserted((_place, name) => checked(policy, name, name))}
-    FROM unnest(${columns.listInserted((place, _name, type) => `$${place}::${type}[]`)})
-      WITH ORDINALITY AS given (${columns.listInserted()}, place)
+    SELECT ${columns.listInserted()}
+    FROM unnest(${columns.listArrays()}) WITH ORDINALITY AS given (${columns.listInserted()}, place)
     ORDER BY place
     RETURNING ${columns.list()}
   ), event AS (${STORE_ADDED})
   SELECT * FROM added ORDER BY id`,
-}));
+};
+
+// As a foreign key does, it keeps the categories from being removed until the transaction ends. Locked in the order of
+// their ids, two batches never wait for each other.
+const ADD_ALL_KNOWN = {
+  name: 'animals add all known',
+  text: `
+  WITH given AS (
+    SELECT * FROM unnest(${columns.listArrays()}) WITH ORDINALITY AS given (${columns.listInserted()}, place)
+  ), known AS MATERIALIZED (
+    SELECT id FROM categories WHERE id IN (SELECT category_id FROM given) ORDER BY id FOR KEY SHARE
+  ), added AS (
+    INSERT INTO animals (${columns.listInserted()})
+    SELECT ${columns.listInserted()} FROM given WHERE category_id IN (SELECT id FROM known) ORDER BY place
+    RETURNING ${columns.list()}
+  ), event AS (${STORE_ADDED})
+  SELECT * FROM added ORDER BY id`,
+};
+
+const LOCK_CATEGORY = 'SELECT FROM categories WHERE id = $1 FOR KEY SHARE';
 
 const MOVE_TO_WITHDRAWN = `
   WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()}), event AS (${storeEvents(3)})
@@ -140,6 +167,8 @@ function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] 
   };
 }
 
+type PageRow = readonly [place: number, ...animal: unknown[]];
+
 export class TypeOrmAnimalRepository implements AnimalRepository {
   constructor(
     private readonly dataSource: DataSource,
@@ -147,15 +176,19 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   ) {}
 
   async add(animal: NewAnimal, transaction?: Transaction): Promise<Animal> {
-    const rows = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat(), transaction);
-    const [added] = columns.fromRows(rows);
-    if (added === undefined) throw new Error('the INSERT returned no row');
-    return added;
+    if (this.policy === 'strict') {
+      const [outcome] = await this.addKnown([animal], transaction);
+      if (outcome instanceof DomainError) throw outcome;
+      return inserted(outcome);
+    }
+    const values = columns.valuesOf([animal]).flat();
+    return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 
-  /** Stores all animals or none, each under a new id, in the given order. */
-  async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
-    return columns.fromRows(await this.write(ADD_ALL[this.policy], columns.valuesOf(animals)));
+  /** Stores each animal under a new id, in the given order. The outcome of a refused one is its error. */
+  async addAll(animals: readonly NewAnimal[]): Promise<readonly (Animal | DomainError)[]> {
+    if (this.policy === 'strict') return this.addKnown(animals);
+    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -168,14 +201,26 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return query.before === undefined ? animals : animals.toReversed();
   }
 
+  /** Pages of one size with one statement: all of them by status, or none. */
+  async listEach(starts: readonly PageStart[], limit: number): Promise<readonly (readonly Animal[])[]> {
+    const places = starts.map(({ after = BEGINNING }) => after);
+    const rows = await (starts[0]?.status === undefined
+      ? readPrepared<PageRow>(this.dataSource, PAGES, [places, limit])
+      : readPrepared<PageRow>(this.dataSource, PAGES_BY_STATUS, [starts.map(({ status }) => status), places, limit]));
+    const pages: Animal[][] = starts.map(() => []);
+    const animals = columns.fromRows(rows, 1);
+    animals.forEach((animal, index) => {
+      pages[(rows[index]?.[0] ?? 0) - 1]?.push(animal);
+    });
+    return pages;
+  }
+
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, named?: CategoryId): Promise<Animal> {
     return inTransaction(this.dataSource, async (manager) => {
       const { animal: changed, events } = decide(await lockedState(manager, id));
+      if (this.policy === 'strict' && named !== undefined) await lockCategory(manager, named);
       const { name, categoryId, status } = changed;
-      const isChecked = this.policy === 'strict' && named !== undefined;
-      const category = isChecked ? () => `known_category('${categoryId}')` : categoryId;
-      const written = { name, categoryId: category, status } satisfies Fields<NewAnimal>;
-      await refusingUnknown(manager.update(animalSchema, { id }, written));
+      await manager.update(animalSchema, { id }, { name, categoryId, status } satisfies Fields<NewAnimal>);
       await addEvents(manager, events);
       return changed;
     });
@@ -188,13 +233,23 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     });
   }
 
-  private async write(
-    statement: Statement,
-    values: unknown[],
+  /** Stores the animals whose categories are known. */
+  private async addKnown(
+    animals: readonly NewAnimal[],
     transaction?: Transaction,
-  ): Promise<readonly unknown[][]> {
-    return refusingUnknown(queryPrepared(this.dataSource, statement, values, transaction));
+  ): Promise<readonly (Animal | DomainError)[]> {
+    const values = columns.valuesOf(animals);
+    const stored = columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL_KNOWN, values, transaction));
+    // A known category has all of its animals stored, in the given order.
+    const known = new Set(stored.map(({ categoryId }) => categoryId));
+    const next = stored.values();
+    return animals.map(({ categoryId }) => (known.has(categoryId) ? inserted(next.next().value) : unknownCategory()));
   }
+}
+
+function inserted(animal: Animal | undefined): Animal {
+  if (animal === undefined) throw new Error('the INSERT returned no row');
+  return animal;
 }
 
 /** Two queries, because only a query that begins after the lock is held sees all earlier orders. */
@@ -204,9 +259,8 @@ async function lockedState(manager: EntityManager, id: AnimalId): Promise<Animal
   return { animal: animal ?? undefined, isOrdered };
 }
 
-/** @throws DomainError `invalid_parameter` if the policy is `strict` and a category is unknown. */
-async function refusingUnknown<Result>(writing: Promise<Result>): Promise<Result> {
-  return writing.catch((error: unknown) => {
-    throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
-  });
+/** @throws DomainError `invalid_parameter` if the category is unknown. */
+async function lockCategory(manager: EntityManager, id: CategoryId): Promise<void> {
+  const found = await manager.query<unknown[]>(LOCK_CATEGORY, [id]);
+  if (found.length === 0) throw unknownCategory();
 }

@@ -78,7 +78,8 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async name({ id, name }: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory> {
     return this.change(async (manager) => {
-      const state = { category: await lockCategory(manager, id), namesake: await findNamesake(manager, name) };
+      const category = await lockCategory(manager, id, 'for_no_key_update');
+      const state = { category, namesake: await findNamesake(manager, name) };
       const named = decide(state);
       await store(manager, named.category);
       return named;
@@ -87,7 +88,7 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
     return this.change(async (manager) => {
-      const category = await lockCategory(manager, id);
+      const category = await lockCategory(manager, id, 'pessimistic_write');
       // Read with the row locked, so it sees every animal that was added to the category before the lock.
       const [{ isUsed }] = await manager.query<[{ isUsed: boolean }]>('SELECT is_category_used($1) AS "isUsed"', [id]);
       decide({ category, isUsed });
@@ -127,10 +128,13 @@ async function unusedId(manager: EntityManager): Promise<CategoryId> {
   throw new Error('no unused id was found for a category');
 }
 
-/** Waits for transactions that are adding animals to the category (`known_category`), and makes later ones wait. */
-async function lockCategory(manager: EntityManager, id: CategoryId): Promise<Category | undefined> {
-  const lock = { mode: 'pessimistic_write' } as const;
-  return (await manager.findOne(categorySchema, { where: { id }, lock })) ?? undefined;
+/** `pessimistic_write` waits for transactions that are adding animals to the category, and makes later ones wait. */
+async function lockCategory(
+  manager: EntityManager,
+  id: CategoryId,
+  mode: 'for_no_key_update' | 'pessimistic_write',
+): Promise<Category | undefined> {
+  return (await manager.findOne(categorySchema, { where: { id }, lock: { mode } })) ?? undefined;
 }
 
 async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {

@@ -1,5 +1,5 @@
 import { onDatabase, isOverdue } from './on-database.js';
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, othersToArrive } from '@adoption-store/domain';
 import { callersTrace, queries } from './query-tracing.js';
 
 /** Default for the most items of one batch. */
@@ -29,12 +29,12 @@ export class Batch<Item, Result> {
    * Neither function may be part of a transaction.
    *
    * @param alone returns the result of one item, within the time limit of `onDatabase`.
-   * @param together returns one result for each item, in the same order.
+   * @param together returns the result of each item, in the same order, or the error with which this one alone fails.
    * @param most items of one batch.
    */
   constructor(
     private readonly alone: (item: Item) => Promise<Result>,
-    private readonly together: (items: readonly Item[]) => Promise<readonly Result[]>,
+    private readonly together: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
     private readonly most = MOST,
   ) {}
 
@@ -71,19 +71,10 @@ export class Batch<Item, Result> {
 
   private async runWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      await this.othersToArrive();
+      await othersToArrive(() => this.waiting.length, this.most, nextTurn);
       await this.runBatch(this.waiting.splice(0, this.most));
     }
     this.isRunning = false;
-  }
-
-  /** Waits while each turn of the event loop brings more callers: answers bring the next requests. */
-  private async othersToArrive(): Promise<void> {
-    let before: number;
-    do {
-      before = this.waiting.length;
-      await new Promise(setImmediate);
-    } while (this.waiting.length > before && this.waiting.length < this.most);
   }
 
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -95,8 +86,10 @@ export class Batch<Item, Result> {
     if (batch.length <= 1) return this.runEach(batch);
     try {
       const results = await onDatabaseFor(batch[0], () => this.together(batch.map(({ item }) => item)));
-      batch.forEach(({ resolve }, index) => {
-        resolve(results[index] as Result);
+      batch.forEach(({ resolve, reject }, index) => {
+        const result = results[index] as Result | Error;
+        if (result instanceof Error) reject(result);
+        else resolve(result);
       });
     } catch (error) {
       // If the database is available, one item may be the cause, and only that one must fail.
@@ -108,6 +101,10 @@ export class Batch<Item, Result> {
   private async runEach(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     for (const each of batch) await onDatabaseFor(each, () => this.alone(each.item)).then(each.resolve, each.reject);
   }
+}
+
+function nextTurn(): Promise<unknown> {
+  return new Promise(setImmediate);
 }
 
 /** Runs the work in the trace of one caller. The time that it has waited counts towards the time limit. */

@@ -63,9 +63,19 @@ export class Columns<Entity extends object> {
     return this.selected.map(({ name, property }) => `${name} AS "${String(property)}"`).join(', ');
   }
 
-  /** The columns to insert: `name, status`. `of` can replace each one; `place` counts from 1. */
-  listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
-    return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');
+  /** The columns to insert: `name, status`. */
+  listInserted(): string {
+    return this.inserted.map(({ name }) => name).join(', ');
+  }
+
+  /** The parameters of one row to insert, from that number on: `$1, $2`. */
+  listParameters(first = 1): string {
+    return this.inserted.map((_, index) => `$${first + index}`).join(', ');
+  }
+
+  /** The parameters of several rows to insert, an array for each column, for `unnest`: `$1::text[], $2::bigint[]`. */
+  listArrays(): string {
+    return this.inserted.map(({ type }, index) => `$${1 + index}::${type}[]`).join(', ');
   }
 
   /** The values to insert, as one array for each column. */

@@ -25,9 +25,6 @@ export const INSUFFICIENT_PRIVILEGE = '42501';
 /** SQLSTATE of a row that has the same unique value as another one. */
 export const UNIQUE_VIOLATION = '23505';
 
-/** SQLSTATE of a row that refers to a missing one. */
-export const FOREIGN_KEY_VIOLATION = '23503';
-
 /** SQLSTATE of a lock that was not free in time. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 

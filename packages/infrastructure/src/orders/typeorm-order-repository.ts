@@ -33,7 +33,7 @@ const STATE = `
     EXISTS (SELECT FROM orders WHERE animal_id = $2 AND status ${isOneOf(...LIVE_ORDER_STATUSES)}) AS "hasLiveOrder"`;
 const STORE_PLACED = `
   WITH reserved AS (UPDATE animals SET status = $1 WHERE id = $2), event AS (${storeEvents(4)})
-  INSERT INTO orders (id, ${columns.listInserted()}) VALUES ($3, ${columns.listInserted((place) => `$${place + 6}`)})`;
+  INSERT INTO orders (id, ${columns.listInserted()}) VALUES ($3, ${columns.listParameters(7)})`;
 
 const STORE_ENDED = `
   WITH ended AS (
