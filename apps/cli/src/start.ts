@@ -21,6 +21,7 @@ import { findPorts } from './ports.js';
 const SERVICES = ['api', 'portal', 'worker'];
 /** Node.js options of one service, as in package.json. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  api: ['--no-allocation-site-pretenuring', '--max-semi-space-size=24'],
   worker: ['--max-old-space-size=96', '--max-semi-space-size=4'],
 };
 

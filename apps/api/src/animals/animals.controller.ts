@@ -81,7 +81,7 @@ export class AnimalsController {
     @ValidQuery(ListAnimalsQuery) query: ListAnimalsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  ): Promise<string> {
     const text = queryOf(request.url);
     const shared = await this.pages.of(text, async () => {
       const { items, next } = await this.listAnimals.execute(query);

@@ -68,7 +68,7 @@ export class CategoriesController {
     @ValidQuery(ListCategoriesQuery) query: ListCategoriesQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  ): Promise<string> {
     const { items, next } = await this.listCategories.execute(query);
     const shown = presentPage(CURSOR, queryOf(request.url), presentCategories(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);

@@ -56,7 +56,7 @@ export class EventsController {
     @ValidQuery(ListEventsQuery) { limit, types, after }: ListEventsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  ): Promise<string> {
     const accountId = request.caller.account.id;
     const { events, next } = await this.listEvents.execute({ accountId, limit, types, after });
     const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), eventCursorText(next));

@@ -28,7 +28,7 @@ export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 
 /** A page as it is sent. Requests for the same page may share it. */
 export interface PresentedPage {
-  readonly body: Buffer;
+  readonly body: string;
   readonly tag: string;
   /** The query of the next page. Undefined on the last page. */
   readonly next: string | undefined;
@@ -48,11 +48,7 @@ export function presentPage(
   next: bigint | string | undefined,
 ): PresentedPage {
   const tag = entityTag(body + String(next ?? ''));
-  return {
-    body: Buffer.from(body),
-    tag,
-    next: next === undefined ? undefined : nextQuery(query, encodeCursor(resource, next)),
-  };
+  return { body, tag, next: next === undefined ? undefined : nextQuery(query, encodeCursor(resource, next)) };
 }
 
 /** Adds the `ETag` of the page and the `Link` (RFC 8288) to the next one. A 304 needs no link: the tag covers it. */
@@ -61,7 +57,7 @@ export function sendPage(
   reply: FastifyReply,
   origin: string,
   { body, tag, next }: PresentedPage,
-): Buffer {
+): string {
   reply.header('etag', tag);
   if (next !== undefined && failedCondition(request.headers, tag) === undefined) {
     const parameters = request.params as Readonly<Record<string, string>>;

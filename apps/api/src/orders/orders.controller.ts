@@ -63,7 +63,7 @@ export class OrdersController {
     @ValidQuery(ListOrdersQuery) { limit, status, after }: ListOrdersQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  ): Promise<string> {
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
     const shown = presentPage(CURSOR, queryOf(request.url), presentOrders(items), next);

@@ -101,7 +101,10 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks', {
-    ...{ ...SENDING, id: 'createWebhook', summary: 'Create a webhook', idempotencyKey: 'refused' },
+    ...SENDING,
+    id: 'createWebhook',
+    summary: 'Create a webhook',
+    idempotencyKey: 'refused',
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
@@ -130,7 +133,9 @@ export class WebhooksController {
   }
 
   @Operation('PATCH /v1/webhooks/{webhookId}', {
-    ...{ ...OURS, id: 'changeWebhook', summary: 'Change a webhook' },
+    ...OURS,
+    id: 'changeWebhook',
+    summary: 'Change a webhook',
     description:
       'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. ' +
       'Unless it only disables the webhook, it needs the scope `events:read` too.',
@@ -206,7 +211,7 @@ export class WebhooksController {
     @ValidQuery(ListDeliveriesQuery) { limit, after }: ListDeliveriesQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  ): Promise<string> {
     const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
     const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), next);
     return sendPage(request, reply, this.context.origin(request), presented);
