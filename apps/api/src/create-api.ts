@@ -21,6 +21,7 @@ import { Cors, type CorsOrigins, readableBy } from './http/cors.js';
 import { servePublicly } from './http/public-route.js';
 import { requestId } from './http/request-id.js';
 import { addRequestHooks, routeEveryMethod } from './http/request-hooks.js';
+import { WriteTurns } from './http/write-turns.js';
 import { AddressLimits } from './http/address-limits.js';
 import { SocketErrors } from './http/socket-errors.js';
 import { AccessLog } from './http/access-log.js';
@@ -36,6 +37,8 @@ export interface ApiOptions {
   readonly clock: Clock;
   /** Whether the API can serve requests, for an orchestrator's readiness probe. */
   readonly isReady: () => Promise<boolean>;
+  /** The most connections to the database. Default: 10. */
+  readonly connections?: number | undefined;
   /** Aborted when the API must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
@@ -63,6 +66,7 @@ export async function createApi({
   application,
   clock,
   isReady,
+  connections = 10,
   ending,
   publicUrl,
   portalUrl,
@@ -102,7 +106,13 @@ export async function createApi({
     if (url.startsWith('/v1/')) routes.add(url, ['OPTIONS', ...[method].flat()]);
   });
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, limits }),
+    ApiModule.of({
+      application,
+      context: new ApiContext(clock, publicUrl, logger),
+      routes,
+      limits,
+      writes: new WriteTurns(connections),
+    }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );

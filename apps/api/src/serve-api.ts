@@ -67,6 +67,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       application,
       clock: ports.clock,
       isReady,
+      connections: settings.DATABASE_POOL_SIZE,
       ending: told,
       publicUrl: settings.PUBLIC_URL,
       portalUrl: settings.PORTAL_URL,

@@ -94,6 +94,7 @@ export class AnimalsController {
     id: 'createPet',
     scope: 'pets:write',
     summary: 'Add an animal',
+    turns: 'batched',
     description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
     examples: {
       'an animal': { name: 'Bella', categoryId: 1 },

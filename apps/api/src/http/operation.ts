@@ -1,7 +1,19 @@
 import type { Scope } from '@adoption-store/domain';
 import type { Deprecation } from '@adoption-store/web';
-import { applyDecorators, Delete, Get, HttpCode, Patch, Post, Put, SetMetadata, type Type } from '@nestjs/common';
+import {
+  applyDecorators,
+  Delete,
+  Get,
+  HttpCode,
+  Patch,
+  Post,
+  Put,
+  SetMetadata,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import { TakesTurn } from './write-turns.js';
 import { DeprecationNotice } from './deprecation.js';
 import type { Described, DescribedParameter } from './schema.js';
 
@@ -34,6 +46,11 @@ interface Definition {
    * Ignored: a repetition does no harm.
    */
   readonly idempotencyKey?: 'refused' | 'ignored';
+  /**
+   * How a write takes its turn, if not in line with its account's others. Batched: it shares a statement with those that
+   * arrive together, unless it has an `Idempotency-Key`. Slow: it waits for servers of others, and has a line of its own.
+   */
+  readonly turns?: 'batched' | 'slow';
   /** True if a request spends no quota, because each key has a bucket for this operation alone. */
   readonly hasOwnBucket?: boolean;
   /** False for a GET whose response differs at each request. */
@@ -95,12 +112,14 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
     const scopes = scope === 'none' ? [] : [scope].flat();
     const notice = deprecation && new DeprecationNotice(deprecation);
     const isConditional = method === 'GET' ? definition.hasEntityTag !== false : inputs.isConditional === true;
+    const takesTurn = method !== 'GET' && definition.turns !== 'batched';
     const operation: DefinedOperation = { ...others, ...inputs, scopes, isConditional, route, method, notice };
     applyDecorators(
       ROUTES[method](path.replace(/\{(\w+)\}/g, ':$1')),
       HttpCode(Number(Object.keys(definition.success)[0])),
       SetMetadata(OPERATION, operation),
       RouteConfig({ operation }),
+      ...(takesTurn ? [UseInterceptors(TakesTurn)] : []),
     )(controller, name, descriptor);
   };
 }

@@ -3,6 +3,7 @@ import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from 
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bodyOf } from '../http/json-body.decorator.js';
+import { WriteTurns } from '../http/write-turns.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {
@@ -22,7 +23,10 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 /** Runs a request with an `Idempotency-Key` once, however often it is sent: the response is stored and sent again. */
 @Injectable()
 export class Idempotency {
-  constructor(private readonly answerOnce: AnswerOnce) {}
+  constructor(
+    private readonly answerOnce: AnswerOnce,
+    private readonly writes: WriteTurns,
+  ) {}
 
   /** Runs `work` unless it has already been done. Returns the body, and sets the headers. */
   async once(request: FastifyRequest, reply: FastifyReply, work: Work): Promise<string> {
@@ -39,9 +43,11 @@ export class Idempotency {
       .update(await bodyOf(request))
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
-    const { answer, isReplay } = await this.answerOnce.execute(input, async (transaction) =>
-      JSON.stringify(await answerOf(() => work(transaction))),
-    );
+    const answering = () =>
+      this.answerOnce.execute(input, async (transaction) => JSON.stringify(await answerOf(() => work(transaction))));
+    // Other operations have taken their turn already.
+    const isBatched = request.operation?.turns === 'batched';
+    const { answer, isReplay } = await (isBatched ? this.writes.run(request, answering) : answering());
     if (isReplay) reply.header('idempotent-replayed', 'true');
     const kept = JSON.parse(answer) as Answer;
     if ('code' in kept) throw new DomainError(kept.code, kept.message);

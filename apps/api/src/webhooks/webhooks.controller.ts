@@ -105,6 +105,7 @@ export class WebhooksController {
     id: 'createWebhook',
     summary: 'Create a webhook',
     idempotencyKey: 'refused',
+    turns: 'slow',
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
       `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
@@ -136,6 +137,7 @@ export class WebhooksController {
     ...OURS,
     id: 'changeWebhook',
     summary: 'Change a webhook',
+    turns: 'slow',
     description:
       'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. ' +
       'Unless it only disables the webhook, it needs the scope `events:read` too.',
