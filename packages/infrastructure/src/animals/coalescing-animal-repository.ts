@@ -8,6 +8,7 @@ import type {
   DecidedAnimal,
   Instant,
   NewAnimal,
+  PetStatus,
   Transaction,
 } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
@@ -49,9 +50,11 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { ids, categoryIds, before, limit, ...start } = query;
-    if (ids !== undefined || categoryIds !== undefined || before !== undefined) return this.animals.list(query);
-    return this.pagesOf(start, limit).add(start);
+    const { status, ids, categoryIds, after, before, limit } = query;
+    const isLater = after !== undefined && before === undefined;
+    // There are few first pages, so those who ask for one ask for the same.
+    if (!isLater || ids !== undefined || categoryIds !== undefined) return this.animals.list(query);
+    return this.pagesOf(status, limit).add({ status, after });
   }
 
   change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal> {
@@ -62,7 +65,7 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     return this.animals.withdraw(id, at, decide);
   }
 
-  private pagesOf({ status }: PageStart, limit: number): Pages {
+  private pagesOf(status: PetStatus | undefined, limit: number): Pages {
     const bySize = status === undefined ? this.pages : this.pagesByStatus;
     const known = bySize.get(limit);
     if (known !== undefined) return known;

@@ -29,11 +29,10 @@ const SELECT = `SELECT ${columns.list()} FROM animals`;
 
 const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
 
-/** Where a page begins: behind an animal, among those of a status or among all. */
-export type PageStart = Pick<AnimalQuery, 'status' | 'after'>;
-
-/** Before the first id. */
-const BEGINNING = INT64_MIN;
+/** Where a later page begins: behind an animal, among those of a status or among all. */
+export interface PageStart extends Pick<AnimalQuery, 'status'> {
+  readonly after: AnimalId;
+}
 
 /** Pages of one size among all animals, each row with the place of its page. A limit per row would have no fixed plan. */
 const PAGES = {
@@ -201,9 +200,9 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return query.before === undefined ? animals : animals.toReversed();
   }
 
-  /** Pages of one size with one statement: all of them by status, or none. */
+  /** Later pages of one size with one statement: all of them by status, or none. */
   async listEach(starts: readonly PageStart[], limit: number): Promise<readonly (readonly Animal[])[]> {
-    const places = starts.map(({ after = BEGINNING }) => after);
+    const places = starts.map(({ after }) => after);
     const rows = await (starts[0]?.status === undefined
       ? readPrepared<PageRow>(this.dataSource, PAGES, [places, limit])
       : readPrepared<PageRow>(this.dataSource, PAGES_BY_STATUS, [starts.map(({ status }) => status), places, limit]));
