@@ -10,13 +10,7 @@ export * from './accounts/api-key-repository.js';
 export * from './accounts/api-key-text.js';
 export * from './accounts/attempt-counter.js';
 export * from './accounts/authenticate.js';
-export {
-  type AccountRequest,
-  type Authority,
-  requireAuthority,
-  type Actor,
-  UnusableKey,
-} from './accounts/authority.js';
+export { type AccountRequest, type Actor, type Authority, requireAuthority } from './accounts/authority.js';
 export * from './accounts/credential-repository.js';
 export * from './accounts/credentials.js';
 export type { IssuedKey, IssueKeyInput } from './accounts/issue-key.js';

@@ -7,6 +7,12 @@ import type { Scopes } from './scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
 
+/** A key that sends requests, and its account. */
+export interface KeyRequester {
+  readonly accountId: AccountId;
+  readonly keyId: ApiKeyId;
+}
+
 /** A key as it is stored: only the SHA-256 of its text, never the text itself. */
 export interface NewApiKey {
   readonly accountId: AccountId;
@@ -62,6 +68,33 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'disabled
 /** Whether the key has expired or is revoked. It never works again. */
 export function hasEnded(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): boolean {
   return key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now;
+}
+
+const REASONS = {
+  expired: 'the API key has expired',
+  revoked: 'the API key has been revoked',
+  disabled: 'the API key is disabled',
+} as const satisfies Readonly<Record<Exclude<KeyState, 'active'>, string>>;
+
+/** The key was issued, but doesn't work. Its account may see the refusal. */
+export class UnusableKey extends DomainError {
+  readonly owner: KeyRequester;
+
+  constructor(state: keyof typeof REASONS, { accountId, id }: Pick<ApiKey, 'accountId' | 'id'>) {
+    super(`${state}_api_key`, REASONS[state]);
+    this.owner = { accountId, keyId: id };
+  }
+}
+
+/** It doesn't say what is wrong with the key. */
+export function invalidKey(): DomainError {
+  return new DomainError('invalid_api_key', 'the API key is not valid');
+}
+
+/** @throws UnusableKey */
+export function requireUsable(key: ApiKey, now: Instant): void {
+  const state = keyState(key, now);
+  if (state !== 'active') throw new UnusableKey(state, key);
 }
 
 export interface OperationUse {

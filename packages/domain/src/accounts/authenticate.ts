@@ -1,8 +1,7 @@
 import { DomainError } from '../kernel/errors.js';
+import { invalidKey, type KeyRequester, requireUsable } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
-import { invalidKey, requireUsable } from './authority.js';
-import type { KeyRequester } from './key-bans.js';
 import type { Plan } from './plan.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 

@@ -1,8 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import { type Account, type AccountId, requireVersion } from './account.js';
-import { type ApiKey, type KeyState, keyState } from './api-key.js';
-import type { KeyRequester } from './key-bans.js';
+import { type ApiKey, invalidKey, type KeyRequester, requireUsable } from './api-key.js';
 import { requireScope, type Scope } from './scope.js';
 
 /** Who asks for a change: a key of the account, a person who has signed in to it, or the operator, who may do everything. */
@@ -27,33 +25,6 @@ export interface Authority {
   readonly account: Account | undefined;
   /** The actor's key. Undefined if it has none, or the account has no such key. */
   readonly key: ApiKey | undefined;
-}
-
-const REASONS = {
-  expired: 'the API key has expired',
-  revoked: 'the API key has been revoked',
-  disabled: 'the API key is disabled',
-} as const satisfies Readonly<Record<Exclude<KeyState, 'active'>, string>>;
-
-/** The key was issued, but doesn't work. Its account may see the refusal. */
-export class UnusableKey extends DomainError {
-  readonly owner: KeyRequester;
-
-  constructor(state: keyof typeof REASONS, { accountId, id }: Pick<ApiKey, 'accountId' | 'id'>) {
-    super(`${state}_api_key`, REASONS[state]);
-    this.owner = { accountId, keyId: id };
-  }
-}
-
-/** It doesn't say what is wrong with the key. */
-export function invalidKey(): DomainError {
-  return new DomainError('invalid_api_key', 'the API key is not valid');
-}
-
-/** @throws UnusableKey */
-export function requireUsable(key: ApiKey, now: Instant): void {
-  const state = keyState(key, now);
-  if (state !== 'active') throw new UnusableKey(state, key);
 }
 
 /**

@@ -1,12 +1,5 @@
 import type { Instant } from '../kernel/clock.js';
-import type { AccountId } from './account.js';
-import type { ApiKeyId } from './api-key.js';
-
-/** A key that sends requests, and its account. */
-export interface KeyRequester {
-  readonly accountId: AccountId;
-  readonly keyId: ApiKeyId;
-}
+import type { ApiKeyId, KeyRequester } from './api-key.js';
 
 /** Port: the keys that are banned for too many refused requests. */
 export interface KeyBans {

@@ -1,7 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
-import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
+import type { ApiKey, ApiKeyId, KeyRequester } from '../accounts/api-key.js';
 import { DAY, HOUR, type Instant } from '../kernel/clock.js';
-import type { KeyRequester } from '../accounts/key-bans.js';
 
 /** Numbers of requests by their outcome. */
 export interface Outcomes {

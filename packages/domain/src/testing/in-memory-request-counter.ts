@@ -1,5 +1,4 @@
-import type { ApiKeyId } from '../accounts/api-key.js';
-import type { KeyRequester } from '../accounts/key-bans.js';
+import type { ApiKeyId, KeyRequester } from '../accounts/api-key.js';
 import type { Instant } from '../kernel/clock.js';
 import {
   banEnd,

@@ -1,7 +1,6 @@
 import type { AccountId } from '../../accounts/account.js';
-import type { ApiKeyId } from '../../accounts/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../../accounts/api-key.js';
 import { type PlanLimits, PLANS } from '../../accounts/plan.js';
-import type { KeyRequester } from '../../accounts/key-bans.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Verdict } from '../../limits/quota.js';
 import type { CountedRequest, RequestCounter } from '../../limits/request-counter.js';
