@@ -32,6 +32,7 @@ const REVERT = `
   ALTER TABLE account_mails DROP COLUMN about, DROP COLUMN address, DROP CONSTRAINT account_mails_kind_check,
     ADD CONSTRAINT account_mails_kind_check CHECK (kind IN ('reset', 'proof'));
   DROP TABLE address_changes, refusals, usage_by_hour, key_operations, deployment;
+  ALTER TABLE categories ADD CONSTRAINT categories_name_key_key UNIQUE (name_key);
   DROP INDEX accounts_by_nfc, categories_by_nfc;
   DROP FUNCTION forget_canonical_email CASCADE;
   ALTER TABLE accounts DROP COLUMN canonical_email;
