@@ -65,8 +65,15 @@ interface Service {
 
 async function start(program: string, settings: Environment = {}): Promise<Service> {
   const process = new Running(program, [], {
-    ...{ DATABASE_URL: database.url, LOG_LEVEL: 'info', ACCESS_LOG: 'off', PORT: '0', HOST: '127.0.0.1' },
-    ...{ WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', PORTAL_PORT: '0', PORTAL_HOST: '127.0.0.1' },
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'info',
+    ACCESS_LOG: 'off',
+    PORT: '0',
+    HOST: '127.0.0.1',
+    WORKER_PORT: '0',
+    WORKER_HOST: '127.0.0.1',
+    PORTAL_PORT: '0',
+    PORTAL_HOST: '127.0.0.1',
     ...settings,
   });
   closing.push(() => process.stop('SIGKILL'));

@@ -48,7 +48,11 @@ const newKey = async (...plan: readonly string[]) => {
 /** Traces go to the collector. Spans are only sent at the end, so received spans prove the flush. */
 async function startApi(endpoint = collector.url) {
   const api = new Running(API, [], {
-    ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ADDRESS_LIMIT: '2', LAME_DUCK: '0s' },
+    DATABASE_URL: database.url,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ADDRESS_LIMIT: '2',
+    LAME_DUCK: '0s',
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_BSP_SCHEDULE_DELAY: '3600000',
   });
@@ -111,7 +115,9 @@ describe('the API', () => {
     await until(async () => (await scrape(metrics)).get(`${REQUESTS}_count${labels('GET', '*', 429)}`) === 2);
     told = await scrape(metrics);
     worker = new Running(WORKER, [], {
-      ...{ DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' },
+      DATABASE_URL: database.url,
+      WORKER_PORT: '0',
+      WORKER_HOST: '127.0.0.1',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
     await worker.prints(/"message":"msg_/);
@@ -212,10 +218,17 @@ describe('the API', () => {
 
     it('a request as a span of its client’s trace, below the client’s span', () => {
       expect(spanOf('GET /v1/pets')).toMatchObject({
-        ...{ service: 'adoption-store-api', traceId: TRACE, parentSpanId: SPAN, kind: SERVER, isError: false },
+        service: 'adoption-store-api',
+        traceId: TRACE,
+        parentSpanId: SPAN,
+        kind: SERVER,
+        isError: false,
         attributes: {
-          ...{ 'http.request.method': 'GET', 'http.route': '/v1/pets', 'http.response.status_code': 200 },
-          ...{ 'url.scheme': 'http', 'adoption_store.key_id': '2' },
+          'http.request.method': 'GET',
+          'http.route': '/v1/pets',
+          'http.response.status_code': 200,
+          'url.scheme': 'http',
+          'adoption_store.key_id': '2',
         },
       });
     });

@@ -9,7 +9,9 @@ const ID = 'evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6';
 const HAPPENED = '2026-11-21T12:00:00.000Z';
 const BODY = `{"type":"pet.added","timestamp":"${HAPPENED}","data":{"id":9223372036854775807,"name":"Łuna 🐈","categoryId":1,"status":"available"}}`;
 const EVENT = {
-  ...{ id: ID, type: 'pet.added', createdAt: HAPPENED },
+  id: ID,
+  type: 'pet.added',
+  createdAt: HAPPENED,
   data: { id: 9_223_372_036_854_775_807n, name: 'Łuna 🐈', categoryId: 1n, status: 'available' },
 };
 

@@ -141,7 +141,10 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     const accountMails = new PostgresAccountMailQueue(dataSource);
     const requestRecords = new PostgresRequestRecords(dataSource, onEvent);
     const requests = await createRequestCounter({
-      ...{ redis, dataSource, policy, onEvent },
+      redis,
+      dataSource,
+      policy,
+      onEvent,
       onRedisState: (failure) => {
         monitor.record('redis', failure);
       },

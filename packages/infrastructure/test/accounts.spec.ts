@@ -135,15 +135,29 @@ describe('the cache of keys', () => {
   }
 
   const account: Account = {
-    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: PLANS.free, scopes: undefined },
-    ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
+    id: 1n as AccountId,
+    email: 'dev@example.com',
+    plan: PLANS.free,
+    scopes: undefined,
+    credentialVersion: 0,
+    createdAt: NOW,
+    provenAt: undefined,
   };
 
   function add(hash: string, revokedAt?: Instant): AccountKey {
     const key: AccountKey['key'] = {
-      ...{ accountId: account.id, id: BigInt(`0x${hash}`) as ApiKeyId, hash, ending: 'wxyz', name: undefined },
-      ...{ scopes: undefined, createdAt: NOW, expiresAt: undefined, revokedAt, disabledAt: undefined },
-      ...{ replacedBy: undefined, lastUsedAt: undefined },
+      accountId: account.id,
+      id: BigInt(`0x${hash}`) as ApiKeyId,
+      hash,
+      ending: 'wxyz',
+      name: undefined,
+      scopes: undefined,
+      createdAt: NOW,
+      expiresAt: undefined,
+      revokedAt,
+      disabledAt: undefined,
+      replacedBy: undefined,
+      lastUsedAt: undefined,
     };
     stored.set(hash, { account, key });
     return { account, key };

@@ -70,15 +70,13 @@ describe('the mailer of messages', () => {
 
   const message = (changes: Partial<ClaimedMessage> = {}): ClaimedMessage => ({
     id: `msg_${String((made += 1)).padStart(24, '0')}` as MessageId,
-    ...{
-      accountId: 1n as AccountId,
-      text: 'Hello',
-      createdAt: CREATED,
-      number: 1,
-      failures: 0,
-      from: 'dev@example.com',
-      isProven: true,
-    },
+    accountId: 1n as AccountId,
+    text: 'Hello',
+    createdAt: CREATED,
+    number: 1,
+    failures: 0,
+    from: 'dev@example.com',
+    isProven: true,
     ...changes,
   });
 

@@ -36,7 +36,10 @@ export class Metrics {
     collect?: (counter: Counter<Label>) => void | Promise<void>,
   ) {
     return new Counter<Label>({
-      ...{ name, help, labelNames, registers: this.registers },
+      name,
+      help,
+      labelNames,
+      registers: this.registers,
       ...(collect && {
         collect() {
           this.reset();
@@ -54,7 +57,10 @@ export class Metrics {
     collect?: (gauge: Gauge<Label>) => void,
   ) {
     return new Gauge<Label>({
-      ...{ name, help, labelNames, registers: this.registers },
+      name,
+      help,
+      labelNames,
+      registers: this.registers,
       ...(collect && {
         collect() {
           collect(this);

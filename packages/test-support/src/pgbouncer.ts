@@ -15,7 +15,9 @@ const DEFAULTS: Settings = {
   // Seconds until it connects again, when PostgreSQL is back.
   server_login_retry: '1',
   // Any user may log in, and has the rights of the databases' user.
-  ...{ listen_addr: '127.0.0.1', unix_socket_dir: '', auth_type: 'any' },
+  listen_addr: '127.0.0.1',
+  unix_socket_dir: '',
+  auth_type: 'any',
 };
 
 /** PgBouncer refuses to run as root. */

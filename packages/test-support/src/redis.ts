@@ -102,7 +102,11 @@ async function endOf(child: ChildProcess): Promise<void> {
 
 function argumentsOf(port: number, folder: string, own: RedisSettings): readonly string[] {
   const settings = {
-    ...{ port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' },
+    port: String(port),
+    bind: '127.0.0.1',
+    dir: folder,
+    save: '',
+    appendonly: 'no',
     // By default a new replica waits 5 s for others.
     'repl-diskless-sync-delay': '0',
     ...own,

@@ -16,12 +16,19 @@ export interface QuickStart {
 const QUICK_STARTS: readonly Omit<QuickStart, 'text'>[] = [
   { id: 'curl', language: 'curl', needs: 'curl', file: 'quickstart.sh' },
   {
-    ...{ id: 'typescript', language: 'TypeScript', needs: 'Node.js 22.18 or later, and the typed client' },
-    ...{ file: 'quickstart.ts', command: 'node quickstart.ts', install: 'npm install @adoption-store/client' },
+    id: 'typescript',
+    language: 'TypeScript',
+    needs: 'Node.js 22.18 or later, and the typed client',
+    file: 'quickstart.ts',
+    command: 'node quickstart.ts',
+    install: 'npm install @adoption-store/client',
   },
   {
-    ...{ id: 'python', language: 'Python', needs: 'Python 3.9 or later, and no package' },
-    ...{ file: 'quickstart.py', command: 'python3 quickstart.py' },
+    id: 'python',
+    language: 'Python',
+    needs: 'Python 3.9 or later, and no package',
+    file: 'quickstart.py',
+    command: 'python3 quickstart.py',
   },
 ];
 

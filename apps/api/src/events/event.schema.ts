@@ -7,8 +7,11 @@ export const PLACED_EVENT = {
   type: 'order.placed',
   createdAt: '2026-11-21T12:00:00.000Z',
   data: {
-    ...{ id: 1, petId: 1, status: 'placed' },
-    ...{ createdAt: '2026-11-21T12:00:00.000Z', updatedAt: '2026-11-21T12:00:00.000Z' },
+    id: 1,
+    petId: 1,
+    status: 'placed',
+    createdAt: '2026-11-21T12:00:00.000Z',
+    updatedAt: '2026-11-21T12:00:00.000Z',
   },
 };
 

@@ -57,7 +57,9 @@ export const DeliveryId = pathText('deliveryId', 'Identifier of the delivery.', 
 
 const types = {
   type: 'array',
-  ...{ minItems: 1, maxItems: EVENT_TYPES.length, items: schemaRef('EventType') },
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  items: schemaRef('EventType'),
   description: 'Only events of these types, each at most once. Default: all, also types that are added later.',
   examples: [SHELTER.types],
 };
@@ -128,7 +130,9 @@ export const webhookSchemas = new ResourceSchemas({
   WebhookPatch: {
     type: 'object',
     description: 'The fields to change, at least one. The others stay.',
-    ...{ minProperties: 1, properties: patch, examples: [{ status: 'disabled' }] },
+    minProperties: 1,
+    properties: patch,
+    examples: [{ status: 'disabled' }],
   },
   WebhookStatus: oneOf(WEBHOOK_STATUSES, 'Whether events are sent.'),
   Delivery: partly(['eventId', 'responseStatus', 'nextAttemptAt'], 'An event for a webhook.', delivery, SENT),

@@ -92,7 +92,9 @@ export class WebhooksController {
   ) {}
 
   @Operation('GET /v1/webhooks', {
-    ...{ ...OURS, id: 'listWebhooks', summary: 'List webhooks' },
+    ...OURS,
+    id: 'listWebhooks',
+    summary: 'List webhooks',
     description: "Lists the account's webhooks, the oldest first. There are at most 10, so the list has no pages.",
     success: { 200: ['The webhooks.', page('Webhook', SHELTER)] },
   })
@@ -124,7 +126,9 @@ export class WebhooksController {
   }
 
   @Operation('GET /v1/webhooks/{webhookId}', {
-    ...{ ...OURS, id: 'getWebhook', summary: 'Get a webhook' },
+    ...OURS,
+    id: 'getWebhook',
+    summary: 'Get a webhook',
     description: "Gets one of the account's webhooks.",
     success: { 200: ['The webhook.', webhookJson(SHELTER)] },
     refusals: [404],
@@ -155,7 +159,9 @@ export class WebhooksController {
   }
 
   @Operation('DELETE /v1/webhooks/{webhookId}', {
-    ...{ ...OURS, id: 'deleteWebhook', summary: 'Delete a webhook' },
+    ...OURS,
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook',
     description: 'Deletes the webhook with its secret and its deliveries. Nothing more is sent to it.',
     success: { 204: ['The webhook has been deleted.'] },
     refusals: [404],
@@ -169,7 +175,10 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
-    ...{ ...OURS, id: 'rotateWebhookSecret', summary: 'Rotate the secret of a webhook', idempotencyKey: 'refused' },
+    ...OURS,
+    id: 'rotateWebhookSecret',
+    summary: 'Rotate the secret of a webhook',
+    idempotencyKey: 'refused',
     description:
       'Gives the webhook another secret. The one that it replaces also signs for 24 hours. At most 5 sign at the same time: ' +
       `one more rotation gets 409 \`too_many_secrets\`. ${UNSTORED}`,
@@ -186,7 +195,9 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/ping', {
-    ...{ ...OURS, id: 'pingWebhook', summary: 'Ping a webhook' },
+    ...OURS,
+    id: 'pingWebhook',
+    summary: 'Ping a webhook',
     description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. At most 20 wait: one more is refused with 409 \`too_many_pings\`. ${ENABLED}`,
     success: { 202: ['The ping has been queued.', queuedJson] },
     refusals: [404],
@@ -203,7 +214,9 @@ export class WebhooksController {
   }
 
   @Operation('GET /v1/webhooks/{webhookId}/deliveries', {
-    ...{ ...OURS, id: 'listDeliveries', summary: 'List the deliveries of a webhook' },
+    ...OURS,
+    id: 'listDeliveries',
+    summary: 'List the deliveries of a webhook',
     description: 'Lists the deliveries, the newest first. They are kept as long as their events.',
     success: { 200: ['A page of deliveries.', page('Delivery', SENT)] },
     refusals: [404],
@@ -220,7 +233,9 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry', {
-    ...{ ...SENDING, id: 'retryDelivery', summary: 'Retry a delivery' },
+    ...SENDING,
+    id: 'retryDelivery',
+    summary: 'Retry a delivery',
     description: `Queues the delivery again, with all its attempts; it is due at once. ${ENABLED}`,
     success: { 202: ['The delivery has been queued again.', queuedJson] },
     refusals: [404],
@@ -239,7 +254,10 @@ export class WebhooksController {
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/recover', {
-    ...{ ...SENDING, id: 'recoverDeliveries', summary: 'Recover deliveries', idempotencyKey: 'ignored' },
+    ...SENDING,
+    id: 'recoverDeliveries',
+    summary: 'Recover deliveries',
+    idempotencyKey: 'ignored',
     description:
       'Has sent again what has failed or was never sent, of the events that have happened since a time and are still kept, at ' +
       'the pace of the receiver; events from before the webhook was created too. Until that is done the webhook shows ' +

@@ -149,7 +149,10 @@ describe('a webhook', () => {
     const patched = async (change: object, type = 'application/merge-patch+json') =>
       bodyOf(await send('PATCH', path, change, { 'Content-Type': type }));
     expect(await patched({ url: `${URL}/2`, types: [...EVENT_TYPES] })).toMatchObject({
-      ...{ url: `${URL}/2`, types: EVENT_TYPES, description: 'Orders', status: 'enabled' },
+      url: `${URL}/2`,
+      types: EVENT_TYPES,
+      description: 'Orders',
+      status: 'enabled',
     });
     expect(await patched({ description: 'All', status: 'disabled' })).toMatchObject({ status: 'disabled' });
     const without = await patched({ types: null, description: null }, 'application/json');
@@ -254,18 +257,23 @@ describe('deliveries', () => {
     const { id: pingId } = await ping(path);
     const waiting = await deliveries(path);
     expect(waiting[0]).toEqual({
-      ...{ id: pingId, type: 'webhook.ping', status: 'queued', attempts: 0 },
-      ...{ createdAt: expect.stringMatching(TIME), nextAttemptAt: expect.stringMatching(TIME) },
+      id: pingId,
+      type: 'webhook.ping',
+      status: 'queued',
+      attempts: 0,
+      createdAt: expect.stringMatching(TIME),
+      nextAttemptAt: expect.stringMatching(TIME),
     });
     await deliver();
     const [, event] = await deliveries(path);
     expect(event).toEqual({
-      ...{
-        id: expect.stringMatching(/^dlv_[0-9a-f]{32}$/),
-        eventId: expect.stringMatching(/^evt_/),
-        type: 'order.placed',
-      },
-      ...{ status: 'sent', attempts: 1, responseStatus: 204, createdAt: expect.stringMatching(TIME) },
+      id: expect.stringMatching(/^dlv_[0-9a-f]{32}$/),
+      eventId: expect.stringMatching(/^evt_/),
+      type: 'order.placed',
+      status: 'sent',
+      attempts: 1,
+      responseStatus: 204,
+      createdAt: expect.stringMatching(TIME),
     });
     const [shown] = listOf(await get(api, '/v1/events?type=order.placed&limit=1', key));
     const [sent, pinged] = api.webhookSender.requests.filter((each) => each.url === url);

@@ -329,8 +329,14 @@ describe('an export of ASM3', () => {
       animal(14, 'Ulf', 1n, { status: 'sold' }),
     ]);
     expect(omitted).toEqual({
-      ...{ ANIMALID: 11, ANIMALCODE: 12, ANIMALDECEASEDDATE: 1, ANIMALNONSHELTER: 11, VACCINATIONTYPE: 2 },
-      ...{ 'further rows of an animal': 2, 'deceased animals': 1, 'animals that are not the shelter’s': 1 },
+      ANIMALID: 11,
+      ANIMALCODE: 12,
+      ANIMALDECEASEDDATE: 1,
+      ANIMALNONSHELTER: 11,
+      VACCINATIONTYPE: 2,
+      'further rows of an animal': 2,
+      'deceased animals': 1,
+      'animals that are not the shelter’s': 1,
     });
   });
 });

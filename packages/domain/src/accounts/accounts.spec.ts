@@ -92,8 +92,13 @@ describe('an account', () => {
 
 describe('decisions on accounts', () => {
   const account: Account = {
-    ...{ id: 1n as AccountId, email: EMAIL, plan: PLANS.free, scopes: undefined },
-    ...{ createdAt: instant(0), credentialVersion: 1, provenAt: undefined },
+    id: 1n as AccountId,
+    email: EMAIL,
+    plan: PLANS.free,
+    scopes: undefined,
+    createdAt: instant(0),
+    credentialVersion: 1,
+    provenAt: undefined,
   };
   const proven = { ...account, provenAt: instant(1) };
   const operators = { ...account, credentialVersion: 0 };
@@ -377,14 +382,28 @@ describe('decisions on keys', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON, LATE] = [later(NOW, -HOUR), later(NOW, HOUR), later(NOW, 60 * DAY)];
   const account: Account = {
-    ...{ id: THEIRS, email: EMAIL, plan: PLANS.free, scopes: undefined },
-    ...{ createdAt: EARLIER, credentialVersion: 3, provenAt: undefined },
+    id: THEIRS,
+    email: EMAIL,
+    plan: PLANS.free,
+    scopes: undefined,
+    createdAt: EARLIER,
+    credentialVersion: 3,
+    provenAt: undefined,
   };
   const text = { hash: 'another hash', ending: 'stuv' };
   const key: ApiKey = {
-    ...{ id: 7n as ApiKeyId, accountId: THEIRS, hash: 'a hash', ending: 'wxyz', name: 'till', scopes: ['pets:read'] },
-    ...{ createdAt: EARLIER, expiresAt: undefined, revokedAt: undefined, disabledAt: undefined },
-    ...{ replacedBy: undefined, lastUsedAt: EARLIER },
+    id: 7n as ApiKeyId,
+    accountId: THEIRS,
+    hash: 'a hash',
+    ending: 'wxyz',
+    name: 'till',
+    scopes: ['pets:read'],
+    createdAt: EARLIER,
+    expiresAt: undefined,
+    revokedAt: undefined,
+    disabledAt: undefined,
+    replacedBy: undefined,
+    lastUsedAt: EARLIER,
   };
   const lasting = { ...key, expiresAt: LATE };
   const expired = { ...key, expiresAt: NOW };

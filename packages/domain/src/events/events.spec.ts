@@ -22,11 +22,21 @@ const alice = 1n as AccountId;
 const noon = instant(Date.UTC(2026, 0, 1, 12));
 const animal: Animal = { id: 3n as AnimalId, name: '"Luna"', categoryId: INT64_MAX as CategoryId, status: 'sold' };
 const order: Order = {
-  ...{ id: 5n as OrderId, accountId: alice, animalId: animal.id, status: 'placed', createdAt: noon, updatedAt: noon },
+  id: 5n as OrderId,
+  accountId: alice,
+  animalId: animal.id,
+  status: 'placed',
+  createdAt: noon,
+  updatedAt: noon,
 };
 const message: Message = {
-  ...{ id: 'msg_1' as MessageId, accountId: alice, text: 'Hello\n', status: 'queued', createdAt: noon },
-  ...{ traceparent: 'trace', requestId: 'request' },
+  id: 'msg_1' as MessageId,
+  accountId: alice,
+  text: 'Hello\n',
+  status: 'queued',
+  createdAt: noon,
+  traceparent: 'trace',
+  requestId: 'request',
 };
 
 describe('an event', () => {

@@ -45,8 +45,12 @@ const placedAt = later(noon, -HOUR);
 const luna: Animal = { id: 3n as AnimalId, name: 'Luna', categoryId: 1n as CategoryId, status: 'available' };
 const pending: Animal = { ...luna, status: 'pending' };
 const placed: Order = {
-  ...{ id: 5n as OrderId, accountId: alice, animalId: luna.id, status: 'placed' },
-  ...{ createdAt: placedAt, updatedAt: placedAt },
+  id: 5n as OrderId,
+  accountId: alice,
+  animalId: luna.id,
+  status: 'placed',
+  createdAt: placedAt,
+  updatedAt: placedAt,
 };
 
 /** What is decided of an order that ends at noon. */
@@ -229,7 +233,12 @@ describe('the use cases of orders', () => {
     const order = await placeOrder.execute({ accountId: alice, animalId });
     const { id } = order;
     expect(order).toEqual({
-      ...{ id: 1n, accountId: alice, animalId, status: 'placed', createdAt: clock.now(), updatedAt: clock.now() },
+      id: 1n,
+      accountId: alice,
+      animalId,
+      status: 'placed',
+      createdAt: clock.now(),
+      updatedAt: clock.now(),
     });
     expect(await statusOf(animalId)).toBe('pending');
     clock.advance(MINUTE);

@@ -23,8 +23,12 @@ async function setUp() {
 const now = instant(Date.UTC(2026, 0, 1, 12));
 const account = { id: 1n, credentialVersion: 3 } as Account;
 const session: Session = {
-  ...{ id: 'id', tokenHash: 'hash', accountId: account.id, credentialVersion: 3 },
-  ...{ begunAt: later(now, -HOUR), usedAt: now },
+  id: 'id',
+  tokenHash: 'hash',
+  accountId: account.id,
+  credentialVersion: 3,
+  begunAt: later(now, -HOUR),
+  usedAt: now,
 };
 const changed = { ...account, credentialVersion: 4 };
 

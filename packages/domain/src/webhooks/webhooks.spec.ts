@@ -250,7 +250,10 @@ describe('delivering to webhooks', () => {
     });
     expect(receiver.requests).toEqual([
       {
-        ...{ url: URL, id: event?.id, at: clock.now(), secrets: [secret, store.secret] },
+        url: URL,
+        id: event?.id,
+        at: clock.now(),
+        secrets: [secret, store.secret],
         body: `{"type":"pet.added","timestamp":"${new Date(happened).toISOString()}","data":${event?.data ?? ''}}`,
       },
     ]);
@@ -347,13 +350,24 @@ describe('delivering to webhooks', () => {
 
 describe('the decisions on webhooks', () => {
   const account: Account = {
-    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: plan('free'), scopes: undefined },
-    ...{ createdAt: NOW, credentialVersion: 3, provenAt: undefined },
+    id: 1n as AccountId,
+    email: 'dev@example.com',
+    plan: plan('free'),
+    scopes: undefined,
+    createdAt: NOW,
+    credentialVersion: 3,
+    provenAt: undefined,
   };
   const times = { createdAt: NOW, updatedAt: NOW };
   const webhook: Webhook = {
-    ...{ id: 'whk_1' as WebhookId, accountId: 1n as AccountId, url: URL, types: undefined, description: undefined },
-    ...{ status: 'enabled', recoveringSince: undefined, ...times },
+    id: 'whk_1' as WebhookId,
+    accountId: 1n as AccountId,
+    url: URL,
+    types: undefined,
+    description: undefined,
+    status: 'enabled',
+    recoveringSince: undefined,
+    ...times,
   };
   const actor = { credentialVersion: 3 };
   const command = { accountId: webhook.accountId, id: webhook.id, actor };

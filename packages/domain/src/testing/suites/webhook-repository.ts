@@ -45,9 +45,16 @@ export function newWebhook(
 ): NewWebhook {
   const name = unique.name();
   return {
-    ...{ id: `whk_${name}` as WebhookId, accountId: id, url: `https://${name}.example.com` },
-    ...{ types: undefined, description: undefined, status: 'enabled', recoveringSince: undefined },
-    ...{ createdAt: NOON, updatedAt: NOON, ...fields },
+    id: `whk_${name}` as WebhookId,
+    accountId: id,
+    url: `https://${name}.example.com`,
+    types: undefined,
+    description: undefined,
+    status: 'enabled',
+    recoveringSince: undefined,
+    createdAt: NOON,
+    updatedAt: NOON,
+    ...fields,
     secret: `whsec_${unique.hash()}`,
   };
 }
