@@ -1,5 +1,5 @@
-import { MINUTE } from '@adoption-store/domain';
-import { injectedUseCases, UseCasesModule } from '@adoption-store/web';
+import { type Application, MINUTE } from '@adoption-store/domain';
+import { UseCasesModule } from '@adoption-store/web';
 import { RouteTable } from '@adoption-store/web/edge';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
@@ -21,7 +21,6 @@ import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
-import { type ApiApplication, OWN_USE_CASES } from './use-cases.js';
 
 const CONTROLLERS = [
   AnimalsController,
@@ -35,14 +34,11 @@ const CONTROLLERS = [
 /** In their order. */
 const GUARDS = [BearerAuthGuard, PlanThrottlerGuard, ScopesGuard];
 
-/** What the API serves. No other use case is constructed. */
-export const USE_CASES = [...OWN_USE_CASES, ...injectedUseCases([...CONTROLLERS, ...GUARDS, Idempotency])];
-
 /** Every operation of the API, for the description and the metrics. */
 export const OPERATIONS = operationsOf(CONTROLLERS);
 
 export interface ApiParts {
-  readonly application: ApiApplication;
+  readonly application: Application;
   readonly context: ApiContext;
   readonly routes: RouteTable;
   readonly limits: AddressLimits;

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '@adoption-store/domain';
+import type { Application, Clock } from '@adoption-store/domain';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -28,12 +28,11 @@ import { AccessLog } from './http/access-log.js';
 import { ApiMetrics } from './http/metrics.js';
 import type { RequestObserver } from './http/observers.js';
 import { traceRequests } from './http/traces.js';
-import type { ApiApplication } from './use-cases.js';
 
 export { ApiMetrics };
 
 export interface ApiOptions {
-  readonly application: ApiApplication;
+  readonly application: Application;
   readonly clock: Clock;
   /** Whether the API can serve requests, for an orchestrator's readiness probe. */
   readonly isReady: () => Promise<boolean>;

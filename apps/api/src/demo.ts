@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { DomainError, plan } from '@adoption-store/domain';
+import { type Application, DomainError, plan } from '@adoption-store/domain';
 import { readSecretFile, writeSecretFile } from './secret-file.js';
-import type { ApiApplication } from './use-cases.js';
 
 const DEMO_ACCOUNT = { email: 'demo@example.com', plan: plan('pro') };
 const DEMO_CATEGORIES = [
@@ -23,7 +22,7 @@ export async function seedCatalogue({
   addAnimal,
   listCategories,
   nameCategory,
-}: ApiApplication): Promise<void> {
+}: Application): Promise<void> {
   const lists = [await listAnimals.execute({ limit: 1 }), await listCategories.execute({ limit: 1 })];
   if (lists.some(({ items }) => items.length > 0)) return;
   for (const category of DEMO_CATEGORIES) await nameCategory.execute(category);
@@ -31,7 +30,7 @@ export async function seedCatalogue({
 }
 
 /** The demo account's key. It is created once and stored beside the data, in a file that only this user can read. */
-export async function demoKey(application: ApiApplication, dataDirectory: string): Promise<string> {
+export async function demoKey(application: Application, dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'demo-api-key');
   const kept = (await readSecretFile(file))?.trim();
   if (kept !== undefined && (await isAccepted(application, kept))) return kept;
@@ -44,7 +43,7 @@ export async function demoKey(application: ApiApplication, dataDirectory: string
   return text;
 }
 
-async function isAccepted({ authenticate }: ApiApplication, key: string): Promise<boolean> {
+async function isAccepted({ authenticate }: Application, key: string): Promise<boolean> {
   try {
     await authenticate.execute(key);
     return true;

@@ -11,11 +11,10 @@ import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { logDependencies, openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
-import { OPERATIONS, USE_CASES } from './api.module.js';
+import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './http/metrics.js';
-import type { ApiApplication } from './use-cases.js';
 
 /** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;
@@ -58,7 +57,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       addressLimit: settings.ADDRESS_LIMIT,
       orderLimit: settings.ORDER_LIMIT,
     };
-    const application: ApiApplication = createApplication(ports, options, USE_CASES);
+    const application = createApplication(ports, options);
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;

@@ -10,6 +10,7 @@ import {
 } from '@adoption-store/config';
 import {
   type Account,
+  type Application,
   createApplication,
   DomainError,
   escapeInvisible,
@@ -24,7 +25,6 @@ import {
   typedAddress,
 } from '@adoption-store/domain';
 import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
-import { type CliApplication, USE_CASES } from './use-cases.js';
 
 // EX_DATAERR of sysexits.h
 const EXIT_DATA = 65;
@@ -35,7 +35,7 @@ export class UsageError extends Error {}
 export class DataError extends Error {}
 
 /** A command's work. Its result is printed. */
-export type Command = (application: CliApplication, surroundings: Surroundings) => Promise<Output>;
+export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
 
 export interface Surroundings {
   readonly now: () => Instant;
@@ -105,11 +105,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
   });
   try {
     const provesAddresses = await deployment.provesAddresses();
-    const application = createApplication(
-      ports,
-      { keyEnvironment: settings.KEY_ENVIRONMENT, provesAddresses },
-      USE_CASES,
-    );
+    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT, provesAddresses });
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Clock } from '@adoption-store/domain';
+import type { Application, Clock } from '@adoption-store/domain';
 import type { Log } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
 import {
@@ -33,11 +33,10 @@ import { Sessions } from './http/sessions.js';
 import { SocketPages } from './http/socket-pages.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
 import { PortalModule } from './portal.module.js';
-import type { PortalApplication } from './use-cases.js';
 import { viewHelpers } from './view-helpers.js';
 
 export interface PortalOptions {
-  readonly application: PortalApplication;
+  readonly application: Application;
   readonly clock: Clock;
   /** The first secret signs, all of them verify. Each has at least 32 characters. */
   readonly secrets: readonly string[];

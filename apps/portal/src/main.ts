@@ -14,7 +14,6 @@ import { logDependencies, openLog, type PageServer, servePages } from '@adoption
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
-import { USE_CASES } from './portal.module.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
@@ -59,7 +58,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     };
     await deployment.setProvesAddresses(options.accountMailPages !== undefined);
     const portal = await createPortal({
-      application: createApplication(ports, options, USE_CASES),
+      application: createApplication(ports, options),
       clock: ports.clock,
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),

@@ -1,5 +1,5 @@
-import type { Clock } from '@adoption-store/domain';
-import { injectedUseCases, UseCasesModule } from '@adoption-store/web';
+import type { Application, Clock } from '@adoption-store/domain';
+import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountController } from './accounts/account.controller.js';
@@ -22,7 +22,6 @@ import { OrdersController } from './orders/orders.controller.js';
 import { SignInController } from './sessions/sign-in.controller.js';
 import { SignInNeededFilter } from './sessions/sign-in-needed.filter.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
-import { OWN_USE_CASES, type PortalApplication } from './use-cases.js';
 
 const CONTROLLERS = [
   SignInController,
@@ -37,11 +36,8 @@ const CONTROLLERS = [
   WebhooksController,
 ];
 
-/** What the portal serves. No other use case is constructed. */
-export const USE_CASES = [...OWN_USE_CASES, ...injectedUseCases([...CONTROLLERS, Attempts])];
-
 interface PortalParts {
-  readonly application: PortalApplication;
+  readonly application: Application;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly devices: Devices;

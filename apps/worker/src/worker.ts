@@ -27,7 +27,6 @@ import { BackgroundJobs, every } from './background-jobs.js';
 import { deliverQueue } from './deliveries/deliver-queue.js';
 import { tracingSender } from './messages/tracing-message-sender.js';
 import { WorkerMetrics } from './metrics.js';
-import { USE_CASES } from './use-cases.js';
 import { within } from './waiting.js';
 import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
@@ -75,7 +74,6 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         mailsAccounts: mail !== undefined,
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
-      USE_CASES,
     );
     const { deliverMessages, deliverAccountMails, deliverWebhooks, expireOrders, publishEvents, purgeExpired } =
       application;
@@ -103,7 +101,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     deliverQueue(jobs, {
       name: 'deliver messages',
       concurrency: settings.DELIVERY_CONCURRENCY,
-      deliver: async (isStopping, onMore) => deliverMessages.execute(onMessageAttempt, isStopping, onMore),
+      deliver: async (isStopping, onMore) =>
+        deliverMessages.execute({ onAttempt: onMessageAttempt, isStopping, onMore }),
     });
     const onMailAttempt = (attempt: AccountMailDelivery) => {
       metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
@@ -115,7 +114,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       deliverQueue(jobs, {
         name: 'deliver account mails',
         concurrency: ACCOUNT_MAIL_CONCURRENCY,
-        deliver: async (isStopping, onMore) => deliverAccountMails.execute(onMailAttempt, isStopping, onMore),
+        deliver: async (isStopping, onMore) =>
+          deliverAccountMails.execute({ onAttempt: onMailAttempt, isStopping, onMore }),
       });
     }
     const onWebhookAttempt = (attempt: WebhookAttempt) => {

@@ -1,18 +1,64 @@
+import {
+  ChangeAddress,
+  ChangePassword,
+  CloseAccount,
+  DeliverAccountMails,
+  LimitAttempts,
+  ProveAddress,
+  RequestAddressChange,
+  RequestAddressProof,
+  RequestPasswordReset,
+  ResetPassword,
+  SignIn,
+  SignUp,
+} from './accounts/holder-use-cases.js';
+import {
+  Authenticate,
+  ChangePlan,
+  ChangeScopes,
+  DisableKey,
+  GetAccount,
+  IssueKey,
+  ListAccounts,
+  ListKeys,
+  ListOperations,
+  OpenAccount,
+  RenameKey,
+  RevokeKey,
+  RollBackKey,
+  RotateKey,
+  ShowKey,
+  ShowKeys,
+} from './accounts/key-use-cases.js';
 import type { HolderOptions, KeyOptions } from './accounts/ports.js';
-import * as holderUseCases from './accounts/holder-use-cases.js';
-import * as keyUseCases from './accounts/key-use-cases.js';
-import * as animalUseCases from './animals/use-cases.js';
-import * as categoryUseCases from './categories/use-cases.js';
+import {
+  AddAnimal,
+  ChangeAnimal,
+  ExportAnimals,
+  GetAnimal,
+  ImportAnimals,
+  ListAnimals,
+  WithdrawAnimal,
+} from './animals/use-cases.js';
+import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory } from './categories/use-cases.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
-import * as eventUseCases from './events/use-cases.js';
-import * as idempotencyUseCases from './idempotency/use-cases.js';
+import { ListEvents, PublishEvents } from './events/use-cases.js';
+import { AnswerOnce } from './idempotency/use-cases.js';
 import type { LimitOptions } from './limits/ports.js';
 import { DEFAULT_ADDRESS_LIMIT } from './limits/quota.js';
-import * as limitUseCases from './limits/use-cases.js';
-import * as messageUseCases from './messages/use-cases.js';
+import { MeterRequest, RecordRequest, ShowRefusals, ShowUsage } from './limits/use-cases.js';
+import {
+  DeliverMessages,
+  GetMessage,
+  ListMessages,
+  QueueMessage,
+  RetryFailedMessages,
+  RetryMessage,
+  ShowMessages,
+} from './messages/use-cases.js';
 import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
-import * as orderUseCases from './orders/use-cases.js';
+import { CancelOrder, CompleteOrder, ExpireOrders, GetOrder, ListOrders, PlaceOrder } from './orders/use-cases.js';
 import type { Ports } from './ports.js';
 import {
   DEFAULT_EVENT_RETENTION,
@@ -20,9 +66,27 @@ import {
   PurgeExpired,
   type PurgeOptions,
 } from './purge-expired.js';
-import * as sessionUseCases from './sessions/use-cases.js';
+import { BeginSession, EndAllSessions, EndSession, RenewSession, ResumeSession } from './sessions/use-cases.js';
 import type { WebhookOptions } from './webhooks/ports.js';
-import * as webhookUseCases from './webhooks/use-cases.js';
+import {
+  ChangeWebhook,
+  CountWebhookSecrets,
+  CreateWebhook,
+  DeleteWebhook,
+  DeliverWebhooks,
+  DisableWebhook,
+  GetWebhook,
+  ListAllWebhooks,
+  ListDeliveries,
+  ListWebhooks,
+  PingWebhook,
+  RecoverDeliveries,
+  ReencryptWebhooks,
+  RemoveWebhook,
+  RetryDelivery,
+  RotateWebhookSecret,
+  WakeWebhooks,
+} from './webhooks/use-cases.js';
 
 export type { Ports };
 
@@ -32,48 +96,13 @@ export interface ApplicationOptions extends Partial<
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
-/** The classes of the use cases of every context. */
-const useCases = {
-  ...animalUseCases,
-  ...categoryUseCases,
-  ...orderUseCases,
-  ...messageUseCases,
-  ...eventUseCases,
-  ...keyUseCases,
-  ...holderUseCases,
-  ...sessionUseCases,
-  ...limitUseCases,
-  ...idempotencyUseCases,
-  ...webhookUseCases,
-  PurgeExpired,
-};
-type UseCases = typeof useCases;
-const useCaseEntries = Object.entries(useCases).map(
-  ([name, UseCase]) => [(name.charAt(0).toLowerCase() + name.slice(1)) as UseCaseName, UseCase] as const,
-);
+/** What the service can do. Each app serves a part of it. */
+export type Application = ReturnType<typeof createApplication>;
 
-/** Each use case by the name of its class, which begins in lower case here: `addAnimal` is an `AddAnimal`. */
-type ByName = { readonly [Each in keyof UseCases as Uncapitalize<Each>]: InstanceType<UseCases[Each]> };
-
-export type UseCaseName = keyof ByName;
-
-/** What the service can do: everything, or the use cases of these names. */
-export type Application<Name extends UseCaseName = UseCaseName> = Pick<ByName, Name>;
-
-/** The names of those classes that are use cases. */
-export function useCasesAmong(classes: readonly unknown[]): readonly UseCaseName[] {
-  return useCaseEntries.flatMap(([name, UseCase]) => (classes.includes(UseCase) ? [name] : []));
-}
-
-/** @param names the use cases that the caller serves. The others aren't constructed. Default: all. */
-export function createApplication<Name extends UseCaseName = UseCaseName>(
-  ports: Ports,
-  options: ApplicationOptions = {},
-  names?: readonly Name[],
-): Application<Name> {
-  const all = {
+export function createApplication(ports: Ports, given: ApplicationOptions = {}) {
+  const options = {
     keyEnvironment: 'live',
-    provesAddresses: options.accountMailPages !== undefined,
+    provesAddresses: given.accountMailPages !== undefined,
     accountMailPages: undefined,
     signupScopes: undefined,
     orderTtl: DEFAULT_ORDER_TTL,
@@ -82,9 +111,103 @@ export function createApplication<Name extends UseCaseName = UseCaseName>(
     messageRetention: DEFAULT_MESSAGE_RETENTION,
     mailsAccounts: false,
     eventRetention: DEFAULT_EVENT_RETENTION,
-    ...options,
-    delivery: { ...DEFAULT_DELIVERY_POLICY, ...options.delivery },
+    ...given,
+    delivery: { ...DEFAULT_DELIVERY_POLICY, ...given.delivery },
   } as const;
-  const constructed = useCaseEntries.filter(([name]) => names === undefined || names.includes(name as Name));
-  return Object.fromEntries(constructed.map(([name, UseCase]) => [name, new UseCase(ports, all)])) as Application<Name>;
+  return {
+    addAnimal: new AddAnimal(ports),
+    listAnimals: new ListAnimals(ports),
+    getAnimal: new GetAnimal(ports),
+    changeAnimal: new ChangeAnimal(ports),
+    withdrawAnimal: new WithdrawAnimal(ports),
+    importAnimals: new ImportAnimals(ports),
+    exportAnimals: new ExportAnimals(ports),
+
+    addCategory: new AddCategory(ports),
+    listCategories: new ListCategories(ports),
+    getCategory: new GetCategory(ports),
+    nameCategory: new NameCategory(ports),
+    removeCategory: new RemoveCategory(ports),
+
+    placeOrder: new PlaceOrder(ports, options),
+    listOrders: new ListOrders(ports),
+    getOrder: new GetOrder(ports),
+    completeOrder: new CompleteOrder(ports),
+    cancelOrder: new CancelOrder(ports),
+    expireOrders: new ExpireOrders(ports, options),
+
+    queueMessage: new QueueMessage(ports),
+    getMessage: new GetMessage(ports),
+    showMessages: new ShowMessages(ports),
+    listMessages: new ListMessages(ports),
+    retryMessage: new RetryMessage(ports),
+    retryFailedMessages: new RetryFailedMessages(ports),
+    deliverMessages: new DeliverMessages(ports, options),
+
+    listEvents: new ListEvents(ports),
+    publishEvents: new PublishEvents(ports),
+
+    createWebhook: new CreateWebhook(ports),
+    listWebhooks: new ListWebhooks(ports),
+    getWebhook: new GetWebhook(ports),
+    changeWebhook: new ChangeWebhook(ports),
+    deleteWebhook: new DeleteWebhook(ports),
+    rotateWebhookSecret: new RotateWebhookSecret(ports),
+    pingWebhook: new PingWebhook(ports),
+    listDeliveries: new ListDeliveries(ports),
+    retryDelivery: new RetryDelivery(ports),
+    recoverDeliveries: new RecoverDeliveries(ports),
+    wakeWebhooks: new WakeWebhooks(ports),
+    deliverWebhooks: new DeliverWebhooks(ports, options),
+    listAllWebhooks: new ListAllWebhooks(ports),
+    disableWebhook: new DisableWebhook(ports),
+    removeWebhook: new RemoveWebhook(ports),
+    countWebhookSecrets: new CountWebhookSecrets(ports),
+    reencryptWebhooks: new ReencryptWebhooks(ports),
+
+    openAccount: new OpenAccount(ports, options),
+    getAccount: new GetAccount(ports),
+    listAccounts: new ListAccounts(ports),
+    changePlan: new ChangePlan(ports, options),
+    changeScopes: new ChangeScopes(ports),
+    issueKey: new IssueKey(ports, options),
+    showKey: new ShowKey(ports),
+    showKeys: new ShowKeys(ports),
+    listKeys: new ListKeys(ports),
+    listOperations: new ListOperations(ports),
+    renameKey: new RenameKey(ports),
+    disableKey: new DisableKey(ports),
+    rotateKey: new RotateKey(ports, options),
+    rollBackKey: new RollBackKey(ports),
+    revokeKey: new RevokeKey(ports),
+    authenticate: new Authenticate(ports, options),
+
+    signUp: new SignUp(ports, options),
+    signIn: new SignIn(ports),
+    limitAttempts: new LimitAttempts(ports),
+    proveAddress: new ProveAddress(ports),
+    requestAddressProof: new RequestAddressProof(ports, options),
+    requestAddressChange: new RequestAddressChange(ports, options),
+    changeAddress: new ChangeAddress(ports),
+    changePassword: new ChangePassword(ports),
+    requestPasswordReset: new RequestPasswordReset(ports, options),
+    resetPassword: new ResetPassword(ports),
+    closeAccount: new CloseAccount(ports),
+    deliverAccountMails: new DeliverAccountMails(ports, options),
+
+    beginSession: new BeginSession(ports),
+    resumeSession: new ResumeSession(ports),
+    renewSession: new RenewSession(ports),
+    endSession: new EndSession(ports),
+    endAllSessions: new EndAllSessions(ports),
+
+    meterRequest: new MeterRequest(ports, options),
+    recordRequest: new RecordRequest(ports),
+    showUsage: new ShowUsage(ports),
+    showRefusals: new ShowRefusals(ports),
+
+    answerOnce: new AnswerOnce(ports),
+
+    purgeExpired: new PurgeExpired(ports, options),
+  };
 }

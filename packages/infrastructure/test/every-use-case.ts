@@ -187,7 +187,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       sender.failure = new Error('the mail server is away');
       await application.deliverMessages.execute();
       sender.failure = undefined;
-      await application.deliverMessages.execute(undefined, () => true);
+      await application.deliverMessages.execute({ isStopping: () => true });
       await application.deliverMessages.backlog();
     },
     listEvents: async () => {

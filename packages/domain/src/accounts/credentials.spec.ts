@@ -55,8 +55,13 @@ describe('decisions on credentials', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON] = [later(NOW, -HOUR), later(NOW, 1)];
   const account: Account = {
-    ...{ id: 7n as AccountId, email: EMAIL, plan: PLANS.pro, scopes: ['pets:read'] },
-    ...{ createdAt: EARLIER, credentialVersion: 3, provenAt: undefined },
+    id: 7n as AccountId,
+    email: EMAIL,
+    plan: PLANS.pro,
+    scopes: ['pets:read'],
+    createdAt: EARLIER,
+    credentialVersion: 3,
+    provenAt: undefined,
   };
   const proven = { ...account, provenAt: EARLIER };
   const operators = { ...account, credentialVersion: 0 };
@@ -131,7 +136,10 @@ describe('decisions on credentials', () => {
 
   describe('a link', () => {
     const link = (each: Account, changes: Partial<MailedLink> = {}): MailedLink => ({
-      ...{ credentials: of(each), expiresAt: SOON, address: undefined, isAddressTaken: false },
+      credentials: of(each),
+      expiresAt: SOON,
+      address: undefined,
+      isAddressTaken: false,
       ...changes,
     });
     const [expired, toNew] = [link(account, { expiresAt: NOW, address: NEW }), link(account, { address: NEW })];
@@ -424,7 +432,7 @@ async function withAccount() {
   const { accountMailSender: sender } = store.ports;
   const deliver = async () => {
     const deliveries: AccountMailDelivery[] = [];
-    await store.deliverAccountMails.execute((delivery) => deliveries.push(delivery));
+    await store.deliverAccountMails.execute({ onAttempt: (delivery) => deliveries.push(delivery) });
     return deliveries;
   };
   const request = (email = NEW, password = PASSWORD) =>

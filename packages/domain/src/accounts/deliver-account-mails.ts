@@ -1,7 +1,8 @@
-import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import type { Backlog } from '../deliveries/delivery-queue.js';
 import { randomBase62 } from '../kernel/base62.js';
 import { canonicalAddress } from './address.js';
-import { type AccountMailId, decideToken, hasLink, isUsable } from './account-mail.js';
+import { decideToken, hasLink, isUsable } from './account-mail.js';
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 import type { HolderPorts } from './ports.js';
 
@@ -16,22 +17,35 @@ export type AccountMailDelivery = Attempt<AboutMail>;
  * Each attempt generates a token, if the mail has a link, and stores only its hash before the mail is sent. A mail whose
  * link has expired or was revoked is dropped.
  */
-export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAccountMail, AboutMail> {
+export class DeliverAccountMails {
   constructor(
-    protected override readonly ports: Pick<
+    private readonly ports: Pick<
       HolderPorts,
       'accountMails' | 'accountMailSender' | 'clock' | 'cryptography' | 'domainToAscii'
     >,
-    { delivery }: DeliveryOptions,
-  ) {
-    super(ports.accountMails, ports, delivery);
+    private readonly options: DeliveryOptions,
+  ) {}
+
+  /** As `deliverBatch`. */
+  async execute(calls: BatchCalls<AboutMail> = {}): Promise<{ readonly mayHaveMore: boolean }> {
+    return deliverBatch(
+      {
+        queue: this.ports.accountMails,
+        send: (mail: ClaimedAccountMail, timeout) => this.send(mail, timeout),
+        about: ({ id, kind }) => ({ id, kind }),
+        policy: this.options.delivery,
+        ports: this.ports,
+      },
+      calls,
+    );
   }
 
-  protected override about({ id, kind }: ClaimedAccountMail): AboutMail {
-    return { id, kind };
+  /** The number of queued mails, and when the oldest was created. */
+  async backlog(): Promise<Backlog> {
+    return this.ports.accountMails.backlog();
   }
 
-  protected override async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
+  private async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
     const { kind, page, about, expiresAt } = mail;
     const email = canonicalAddress(mail.email, this.ports.domainToAscii);
     const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);

@@ -39,21 +39,28 @@ export type AnimalChange = { readonly [Field in keyof NewAnimal]?: NewAnimal[Fie
 /** The input for a change, before validation. */
 export type AnimalChangeInput = { readonly [Field in keyof NewAnimalInput]?: NewAnimalInput[Field] | undefined };
 
-/** The status of a stored animal is changed by its orders, or by a person who edits it. */
-type StatusChanger = 'order' | 'person';
+/** What happens to an animal's order. */
+type OrderChange = 'placed' | 'completed' | 'cancelled' | 'expired';
 
-/** Each change of status that is allowed. This is the only place with this rule. */
-const TRANSITIONS: readonly { readonly from: PetStatus; readonly to: PetStatus; readonly by: StatusChanger }[] = [
-  { from: 'available', to: 'pending', by: 'order' },
-  { from: 'pending', to: 'sold', by: 'order' },
-  { from: 'pending', to: 'available', by: 'order' },
-  { from: 'available', to: 'pending', by: 'person' },
-  { from: 'pending', to: 'available', by: 'person' },
-];
-
-function mayChange(from: PetStatus, to: PetStatus, by: StatusChanger): boolean {
-  return TRANSITIONS.some((transition) => transition.from === from && transition.to === to && transition.by === by);
+interface Transition {
+  readonly from: PetStatus;
+  readonly to: PetStatus;
 }
+
+/**
+ * Each change of status that is allowed, by what has happened: something to the animal's order, or a person has edited it.
+ * This is the only place with this rule.
+ */
+const TRANSITIONS: Readonly<Record<OrderChange | 'edited', readonly Transition[]>> = {
+  placed: [{ from: 'available', to: 'pending' }],
+  completed: [{ from: 'pending', to: 'sold' }],
+  cancelled: [{ from: 'pending', to: 'available' }],
+  expired: [{ from: 'pending', to: 'available' }],
+  edited: [
+    { from: 'available', to: 'pending' },
+    { from: 'pending', to: 'available' },
+  ],
+};
 
 /**
  * Validates a new animal. `status` is `available` by default.
@@ -130,12 +137,12 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
   const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = edit.change;
   if (status !== animal.status) {
     if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
-    if (!mayChange(animal.status, status, 'person')) {
+    if (!TRANSITIONS.edited.some(({ from, to }) => from === animal.status && to === status)) {
       throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
     }
   }
   const changed = { id: animal.id, name, categoryId, status } satisfies Fields<Animal>;
-  const isSame = name === animal.name && categoryId === animal.categoryId && status === animal.status;
+  const isSame = (Object.keys(changed) as (keyof Animal)[]).every((field) => changed[field] === animal[field]);
   return { animal: changed, events: isSame ? [] : [{ type: 'pet.changed', data: changed }] };
 }
 
@@ -151,8 +158,9 @@ export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawa
 }
 
 /** The animal with the status that its order gives it. Undefined if the status it has doesn't allow that. */
-export function changedByOrder(animal: Animal, status: PetStatus): Animal | undefined {
-  return mayChange(animal.status, status, 'order') ? { ...animal, status } : undefined;
+export function changedByOrder(animal: Animal, change: OrderChange): Animal | undefined {
+  const transition = TRANSITIONS[change].find(({ from }) => from === animal.status);
+  return transition && { ...animal, status: transition.to };
 }
 
 function requireAnimal(animal: Animal | undefined, { id, condition }: AnimalWithdrawal): Animal {

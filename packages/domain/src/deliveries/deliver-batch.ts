@@ -1,6 +1,6 @@
 import { HOUR, later, SECOND } from '../kernel/clock.js';
 import type { SystemPorts } from '../kernel/ports.js';
-import type { Backlog, Claimed, DeliveryQueue } from './delivery-queue.js';
+import type { Claimed, DeliveryQueue } from './delivery-queue.js';
 
 export interface DeliveryPolicy {
   /** Milliseconds that a claim lasts. If a worker is killed, its item waits at most this long. */
@@ -82,73 +82,78 @@ type Settled = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | '
   readonly reason?: unknown;
 };
 
-/** Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported. */
-export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
-  constructor(
-    private readonly queue: DeliveryQueue<Id, Item>,
-    protected readonly ports: SystemPorts,
-    private readonly policy: DeliveryPolicy,
-  ) {}
-
-  /**
-   * Claims a batch and sends it, one item after another. The outcome of each item is recorded at once, so a killed worker
-   * leaves at most one item that is sent twice: the one that was being sent.
-   *
-   * @param onDelivery called after each attempt.
-   * @param isStopping called before an item is sent; if true, the rest of the batch is released.
-   * @param onMore called before the first item is sent, if more items may be due: sending may take long.
-   * @returns whether more items may be due.
-   */
-  async execute(
-    onDelivery: (delivery: Attempt<About>) => void = () => undefined,
-    isStopping: () => boolean = () => false,
-    onMore: () => void = () => undefined,
-  ): Promise<{ readonly mayHaveMore: boolean }> {
-    // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
-    const { lease, batch } = this.policy;
-    const timeout = Math.floor(lease / 3);
-    // Read before the claim, so that this worker stops before the claim expires.
-    const until = later(this.ports.clock.now(), lease);
-    const claimed = await this.queue.claim({ limit: batch, lease });
-    const mayHaveMore = claimed.length === batch;
-    if (mayHaveMore) onMore();
-    for (const item of claimed) {
-      if (isStopping() || this.ports.clock.now() + timeout >= until) {
-        await this.queue.release(item);
-        continue;
-      }
-      const settled = await this.attempt(item, timeout);
-      onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
-    }
-    return { mayHaveMore };
-  }
-
-  /** The number of queued items, and when the oldest was created. */
-  async backlog(): Promise<Backlog> {
-    return this.queue.backlog();
-  }
-
-  protected abstract about(item: Item): About;
-
+/** A queue, and how its items are sent. `About` is the part of an item that is reported. */
+export interface Deliveries<Id extends string, Item extends Claimed<Id>, About> {
+  readonly queue: DeliveryQueue<Id, Item>;
   /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
-  protected abstract send(item: Item, timeout: number): Promise<boolean>;
+  readonly send: (item: Item, timeout: number) => Promise<boolean>;
+  readonly about: (item: Item) => About;
+  readonly policy: DeliveryPolicy;
+  readonly ports: SystemPorts;
+}
 
-  private async attempt(item: Item, timeout: number): Promise<Settled> {
-    const settled = await this.outcome(item, timeout);
-    if (settled.status === 'sent') await this.queue.markSent(item.id);
-    if (settled.status === 'queued') await this.queue.postpone(item, settled.pause);
-    if (settled.status === 'failed') await this.queue.markFailed(item);
-    return settled;
-  }
+/** What the caller of a batch is told, and asked, meanwhile. */
+export interface BatchCalls<About> {
+  /** After each attempt. */
+  readonly onAttempt?: (attempt: Attempt<About>) => void;
+  /** Before an item is sent; if true, the rest of the batch is released. */
+  readonly isStopping?: () => boolean;
+  /** Before the first item is sent, if more items may be due: sending may take long. */
+  readonly onMore?: () => void;
+}
 
-  private async outcome(item: Item, timeout: number): Promise<Settled> {
-    try {
-      return { status: (await this.send(item, timeout)) ? 'sent' : 'dropped' };
-    } catch (reason) {
-      const random = (this.ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
-      return { ...decideFailure(item, { attempts: this.policy.attempts, reason, random }), reason };
+/**
+ * Claims a batch of what is due and sends it, one item after another. The outcome of each item is recorded at once, so a
+ * killed worker leaves at most one item that is sent twice: the one that was being sent.
+ *
+ * @returns whether more items may be due.
+ */
+export async function deliverBatch<Id extends string, Item extends Claimed<Id>, About>(
+  deliveries: Deliveries<Id, Item, About>,
+  { onAttempt, isStopping, onMore }: BatchCalls<About>,
+): Promise<{ readonly mayHaveMore: boolean }> {
+  const { queue, about, policy, ports } = deliveries;
+  const { lease, batch } = policy;
+  // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
+  const timeout = Math.floor(lease / 3);
+  // Read before the claim, so that this worker stops before the claim expires.
+  const until = later(ports.clock.now(), lease);
+  const claimed = await queue.claim({ limit: batch, lease });
+  const mayHaveMore = claimed.length === batch;
+  if (mayHaveMore) onMore?.();
+  for (const item of claimed) {
+    if (isStopping?.() === true || ports.clock.now() + timeout >= until) {
+      await queue.release(item);
+      continue;
     }
+    const settled = await attempt(deliveries, item, timeout);
+    await settle(queue, item, settled);
+    onAttempt?.({ ...about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
   }
+  return { mayHaveMore };
+}
+
+async function attempt<Id extends string, Item extends Claimed<Id>, About>(
+  { send, policy, ports }: Deliveries<Id, Item, About>,
+  item: Item,
+  timeout: number,
+): Promise<Settled> {
+  try {
+    return { status: (await send(item, timeout)) ? 'sent' : 'dropped' };
+  } catch (reason) {
+    const random = (ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
+    return { ...decideFailure(item, { attempts: policy.attempts, reason, random }), reason };
+  }
+}
+
+async function settle<Id extends string, Item extends Claimed<Id>>(
+  queue: DeliveryQueue<Id, Item>,
+  item: Item,
+  settled: Settled,
+): Promise<void> {
+  if (settled.status === 'sent') await queue.markSent(item.id);
+  if (settled.status === 'queued') await queue.postpone(item, settled.pause);
+  if (settled.status === 'failed') await queue.markFailed(item);
 }
 
 function outcomeOf(settled: Settled): AttemptOutcome {

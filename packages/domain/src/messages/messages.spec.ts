@@ -17,9 +17,12 @@ async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
   /** Delivers one batch and returns the outcomes. */
-  const deliver = async (isStopping?: () => boolean) => {
+  const deliver = async (isStopping = () => false) => {
     const deliveries: Delivery[] = [];
-    const { mayHaveMore } = await application.deliverMessages.execute((each) => deliveries.push(each), isStopping);
+    const { mayHaveMore } = await application.deliverMessages.execute({
+      onAttempt: (each) => deliveries.push(each),
+      isStopping,
+    });
     return { mayHaveMore, deliveries };
   };
   return {
@@ -106,7 +109,7 @@ describe('delivering messages', () => {
     const { queue, deliverMessages, sender } = await openStore({ batch: 2 });
     for (const text of ['one', 'two', 'three']) await queue(text);
     const sentBefore: number[] = [];
-    const deliver = () => deliverMessages.execute(undefined, undefined, () => sentBefore.push(sender.delivered.length));
+    const deliver = () => deliverMessages.execute({ onMore: () => sentBefore.push(sender.delivered.length) });
     await deliver();
     await deliver();
     expect(sentBefore).toEqual([0]);

@@ -1,6 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import { canonicalAddress, typedAddress } from '../accounts/address.js';
-import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import type { Backlog } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
@@ -124,21 +125,32 @@ type AboutMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 /** One attempt to deliver a message. */
 export type Delivery = Attempt<AboutMessage>;
 
-export class DeliverMessages extends DeliverBatch<MessageId, ClaimedMessage, AboutMessage> {
+export class DeliverMessages {
   constructor(
-    protected override readonly ports: Omit<MessagePorts, 'accounts'>,
-    { delivery }: DeliveryOptions,
-  ) {
-    super(ports.messages, ports, delivery);
+    private readonly ports: Omit<MessagePorts, 'accounts'>,
+    private readonly options: DeliveryOptions,
+  ) {}
+
+  /** As `deliverBatch`. */
+  async execute(calls: BatchCalls<AboutMessage> = {}): Promise<{ readonly mayHaveMore: boolean }> {
+    const { messages, messageSender, domainToAscii } = this.ports;
+    return deliverBatch(
+      {
+        queue: messages,
+        send: async (message: ClaimedMessage, timeout) => {
+          await messageSender.send({ ...message, from: canonicalAddress(message.from, domainToAscii) }, timeout);
+          return true;
+        },
+        about: ({ id, traceparent, requestId }) => ({ id, traceparent, requestId }),
+        policy: this.options.delivery,
+        ports: this.ports,
+      },
+      calls,
+    );
   }
 
-  protected override about({ id, traceparent, requestId }: ClaimedMessage): AboutMessage {
-    return { id, traceparent, requestId };
-  }
-
-  protected override async send(message: ClaimedMessage, timeout: number): Promise<boolean> {
-    const from = canonicalAddress(message.from, this.ports.domainToAscii);
-    await this.ports.messageSender.send({ ...message, from }, timeout);
-    return true;
+  /** The number of queued messages, and when the oldest was created. */
+  async backlog(): Promise<Backlog> {
+    return this.ports.messages.backlog();
   }
 }

@@ -1,12 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import {
-  type Animal,
-  type AnimalChanged,
-  type AnimalId,
-  animalNotFound,
-  changedByOrder,
-  type PetStatus,
-} from '../animals/animal.js';
+import { type Animal, type AnimalChanged, type AnimalId, animalNotFound, changedByOrder } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import { HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
@@ -49,14 +42,6 @@ export const DEFAULT_ORDER_LIMIT = 100;
 /** How long an order may stay `placed`. */
 export const DEFAULT_ORDER_TTL = 48 * HOUR;
 
-/** The status that an order gives its animal. */
-const PET_STATUS_BY_ORDER: Readonly<Record<OrderStatus, PetStatus>> = {
-  placed: 'pending',
-  completed: 'sold',
-  cancelled: 'available',
-  expired: 'available',
-};
-
 /** What is stored when an order is to be placed. */
 export interface PlacementState {
   /** A new id, for the order. */
@@ -92,7 +77,7 @@ export function decidePlacement(state: PlacementState, placement: Placement, now
   const { accountId, animalId, limit } = placement;
   if (state.placedOrders >= limit) throw tooManyOrders(limit);
   if (state.animal === undefined) throw animalNotFound(animalId);
-  const animal = changedByOrder(state.animal, PET_STATUS_BY_ORDER.placed);
+  const animal = changedByOrder(state.animal, 'placed');
   if (animal === undefined || state.hasLiveOrder) {
     throw new DomainError('pet_not_available', `the animal ${animalId} is not available`);
   }
@@ -147,7 +132,7 @@ export function decideExpiry({ order, animal }: EndState, ttl: number, now: Inst
 
 function ended(placed: Order, animal: Animal | undefined, status: OrderOutcome, now: Instant): EndedOrder {
   const order: Order = { ...placed, status, updatedAt: now };
-  const changed = animal && changedByOrder(animal, PET_STATUS_BY_ORDER[status]);
+  const changed = animal && changedByOrder(animal, status);
   const ofAnimal = changed === undefined ? [] : [{ type: 'pet.changed', data: changed } as const];
   return { order, animal: changed ?? animal, events: [{ type: `order.${status}`, data: order }, ...ofAnimal] };
 }

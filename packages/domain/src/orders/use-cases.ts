@@ -12,7 +12,6 @@ import {
   type OrderId,
   orderNotFound,
   type OrderEnd,
-  type OrderOutcome,
   type OrderStatus,
   type OwnOrder,
 } from './order.js';
@@ -75,27 +74,33 @@ export class GetOrder {
   }
 }
 
-abstract class EndOrder {
-  constructor(private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>) {}
+export type EndOrderInput = Omit<OrderEnd, 'outcome'>;
 
-  protected abstract readonly outcome: OrderOutcome;
+type EndPorts = Pick<OrderPorts, 'orders' | 'clock'>;
+
+/** Completes an order: the animal is sold. */
+export class CompleteOrder {
+  constructor(private readonly ports: EndPorts) {}
 
   /** @throws DomainError as `decideEnd`. */
-  async execute(order: Omit<OrderEnd, 'outcome'>, transaction?: Transaction): Promise<Order> {
-    const end = { ...order, outcome: this.outcome };
-    const now = this.ports.clock.now();
-    return this.ports.orders.change(order.id as OrderId, (state) => decideEnd(state, end, now), transaction);
+  async execute(order: EndOrderInput, transaction?: Transaction): Promise<Order> {
+    return endOrder(this.ports, { ...order, outcome: 'completed' }, transaction);
   }
 }
 
-/** Completes an order: the animal is sold. */
-export class CompleteOrder extends EndOrder {
-  protected override readonly outcome = 'completed';
+/** Cancels an order: its animal is available again. */
+export class CancelOrder {
+  constructor(private readonly ports: EndPorts) {}
+
+  /** @throws DomainError as `decideEnd`. */
+  async execute(order: EndOrderInput, transaction?: Transaction): Promise<Order> {
+    return endOrder(this.ports, { ...order, outcome: 'cancelled' }, transaction);
+  }
 }
 
-/** Cancels an order: its animal is available again. */
-export class CancelOrder extends EndOrder {
-  protected override readonly outcome = 'cancelled';
+async function endOrder({ orders, clock }: EndPorts, end: OrderEnd, transaction?: Transaction): Promise<Order> {
+  const now = clock.now();
+  return orders.change(end.id as OrderId, (state) => decideEnd(state, end, now), transaction);
 }
 
 /** Orders that expire in one transaction. */
