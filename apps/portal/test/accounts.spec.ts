@@ -484,8 +484,12 @@ describe('every form', () => {
     ),
     '/webhooks': thirtyByAccount,
     ...Object.fromEntries(
-      ['ping', 'rotate', 'disable', 'enable', 'delete'].map((a) => [`/webhooks/:id/${a}`, thirtyByAccount]),
+      ['ping', 'rotate', 'disable', 'enable', 'delete', 'edit', 'recover'].map((a) => [
+        `/webhooks/:id/${a}`,
+        thirtyByAccount,
+      ]),
     ),
+    '/webhooks/:id/deliveries/:deliveryId/retry': thirtyByAccount,
     '/catalogue': thirtyByAccount,
     '/categories': thirtyByAccount,
     ...Object.fromEntries(['name', 'remove'].map((a) => [`/categories/:id/${a}`, thirtyByAccount])),

@@ -5,7 +5,7 @@ import { usePortal } from './support/portal.js';
 import { type Answer, type Fields, type Person, walk } from './support/portal-visitor.js';
 
 const portal = usePortal();
-const BUTTONS = ['ping', 'rotate', 'enable', 'disable', 'delete'];
+const BUTTONS = ['ping', 'rotate', 'enable', 'disable', 'delete', 'edit', 'recover'];
 let hosts = 0;
 
 /** The fields of a new form: every box is checked. */
@@ -37,7 +37,7 @@ async function deliver(): Promise<void> {
 
 const sentTo = ({ url }: Webhook) => portal.webhookSender.requests.filter((request) => request.url === url);
 
-/** The rows of the tables: event, status, attempts, last response, next attempt, created. */
+/** The rows of the tables: event, status, attempts, last response, created. */
 const rowsIn = ({ text }: Answer) =>
   [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/g)].map(([row]) =>
     [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')),
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     const { status, text } = await person.post(`${path}/ping`);
     expect([status, text]).toEqual([422, expect.stringContaining('The webhook is disabled; enable it first.')]);
     expect(await press('enable')).toEqual([303, path]);
-    expect(await press('ping')).toEqual([303, path]);
+    expect(await press('ping')).toEqual([303, expect.stringMatching(`^${path}/deliveries/dlv_`)]);
     await deliver();
     expect(sentTo(webhook)).toHaveLength(1);
     expect(await press('delete')).toEqual([303, '/webhooks']);
@@ -107,23 +107,66 @@ describe('a webhook', () => {
     await deliver();
     portal.webhookSender.answer = () => 204;
     const at = expect.stringMatching(/^\d+ \w+, \d\d:\d\d:\d\d$/);
-    // The database's clock decides when the next attempt is due, and this portal's is another.
-    const next = expect.stringMatching(/^Now$|^\d+ \w+, \d\d:\d\d:\d\d$/);
     const attempts = String(sentTo(webhook).filter(({ body }) => body.includes('webhook.ping')).length);
     for (const page of [await person.get('/webhooks'), await person.get(path)]) {
       const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
-      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', '–', at]);
+      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', at]);
       expect(ping).toEqual([
         expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/),
-        'Queued',
+        // The database's clock decides when the next attempt is due, and this portal's is another.
+        expect.stringMatching(/^Retrying (now|next in \d+ \w+)$/),
         attempts,
         '500',
-        next,
         at,
       ]);
       expect(page.text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
       expect(page.text).toContain('till &lt;b&gt;');
     }
+  });
+
+  it('is edited: its URL, its description, and what is sent', async () => {
+    const { person, path } = await owner({ description: 'till' });
+    const { url } = filledIn();
+    expect((await person.get(`${path}/edit`)).text).toContain('value="till"');
+    const refused = await person.post(`${path}/edit`, { url: 'http://shop.example.com', types: EVENT_TYPES });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('value="http://shop.example.com"')]);
+    expect(placeIn(await person.post(`${path}/edit`, { url, types: ['pet.added'] }))).toEqual([303, path]);
+    expect(await webhooksOf(person)).toMatchObject([{ url, types: ['pet.added'], description: undefined }]);
+  });
+
+  it('has a page of each delivery: what is sent, and each attempt. It is loaded again until a ping is answered', async () => {
+    portal.clock.set(instant(Date.now()));
+    const { person, webhook, path } = await owner();
+    const { headers } = await person.post(`${path}/ping`);
+    const delivery = headers.get('location') ?? '';
+    const waiting = await person.get(delivery);
+    expect([waiting.headers.get('refresh'), waiting.text]).toEqual(['3', expect.stringContaining('None yet.')]);
+    await deliver();
+    const sent = await person.get(delivery);
+    expect(sent.headers.get('refresh')).toBeNull();
+    expect(rowsIn(sent)).toEqual([[expect.any(String), '204', expect.stringMatching(/^\d+ ms$/)]]);
+    expect(sent.text).toContain(sentTo(webhook)[0]?.body.replaceAll('"', '&quot;'));
+    expect(placeIn(await person.post(`${delivery}/retry`))).toEqual([303, delivery]);
+    await deliver();
+    expect(rowsIn(await person.get(delivery))).toHaveLength(2);
+    expect((await (await portal.signedUp()).get(delivery)).status).toBe(404);
+  });
+
+  it('is sent again what has failed since a time', async () => {
+    portal.clock.set(instant(Date.now()));
+    const { person, webhook, path } = await owner({ types: ['pet.added'] });
+    portal.webhookSender.answer = () => 410;
+    await portal.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    await deliver();
+    portal.webhookSender.answer = () => 204;
+    await person.post(`${path}/enable`);
+    const refused = await person.post(`${path}/recover`, { since: 'yesterday' });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('Must be a date and a time.')]);
+    expect(placeIn(await person.post(`${path}/recover`, { since: '2026-01-01T00:00' }))).toEqual([303, path]);
+    await deliver();
+    const [failed, ...later] = sentTo(webhook);
+    expect(later.filter(({ id }) => id === failed?.id)).toHaveLength(1);
+    expect(rowsIn(await person.get(path)).map(([, status]) => status)).not.toContain('Failed');
   });
 
   it('has a page with all its deliveries, of which the list shows the last', async () => {

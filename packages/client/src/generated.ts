@@ -24,7 +24,8 @@ const Message = { id: 'string', message: 'string', status: 'string', createdAt: 
 const Event = { id: 'string', type: 'string', createdAt: 'string', data: {} } as const;
 const Webhook = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string' } as const;
 const WebhookWithSecret = { id: 'string', url: 'string', status: 'string', createdAt: 'string', updatedAt: 'string', secret: 'string' } as const;
-const Delivery = { id: 'string', type: 'string', status: 'string', attempts: 'integer', createdAt: 'string' } as const;
+const DeliveryAttempt = { attemptedAt: 'string', duration: 'integer' } as const;
+const Delivery = { id: 'string', type: 'string', status: 'string', attempts: 'integer', history: [DeliveryAttempt], createdAt: 'string' } as const;
 const RateLimitWindow = { limit: 'integer', used: 'integer', remaining: 'integer', reset: 'integer' } as const;
 const RateLimit = { plan: 'string', minute: RateLimitWindow, day: RateLimitWindow, ban: [{ until: 'integer' }, null] } as const;
 
@@ -1184,6 +1185,13 @@ export interface components {
          *       "status": "sent",
          *       "attempts": 1,
          *       "responseStatus": 204,
+         *       "history": [
+         *         {
+         *           "attemptedAt": "2026-11-21T12:00:00.000Z",
+         *           "responseStatus": 204,
+         *           "duration": 180
+         *         }
+         *       ],
          *       "createdAt": "2026-11-21T12:00:00.000Z"
          *     }
          */
@@ -1219,6 +1227,17 @@ export interface components {
              */
             responseStatus?: number;
             /**
+             * @description Its last attempts, oldest first: also those from before it was queued again.
+             * @example [
+             *       {
+             *         "attemptedAt": "2026-11-21T12:00:00.000Z",
+             *         "responseStatus": 204,
+             *         "duration": 180
+             *       }
+             *     ]
+             */
+            history: components["schemas"]["DeliveryAttempt"][];
+            /**
              * Format: date-time
              * @description When it was first due.
              * @example 2026-11-21T12:00:00.000Z
@@ -1230,6 +1249,32 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             nextAttemptAt?: string;
+        };
+        /**
+         * @description What came of one attempt.
+         * @example {
+         *       "attemptedAt": "2026-11-21T12:00:00.000Z",
+         *       "responseStatus": 204,
+         *       "duration": 180
+         *     }
+         */
+        DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            attemptedAt: string;
+            /**
+             * @description The status of the response. Absent if there was none.
+             * @example 204
+             */
+            responseStatus?: number;
+            /**
+             * @description Milliseconds until the response, or until there could be none.
+             * @example 180
+             */
+            duration: number;
         };
         /**
          * @description What to send again.

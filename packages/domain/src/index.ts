@@ -74,11 +74,15 @@ export * from './sessions/session-repository.js';
 export * from './sessions/use-cases.js';
 export {
   DELIVERY_STATUSES,
+  type DeliveryAttempt,
   type DeliveryId,
   type DeliveryOutcome,
   type DeliveryStatus,
+  type DeliveryWithBody,
+  deliveryBody,
   type DueDelivery,
   isDeliveryId,
+  KEPT_ATTEMPTS,
   PING,
   pingData,
   type Receiver,

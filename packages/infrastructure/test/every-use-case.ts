@@ -216,6 +216,11 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const places = [{}, { after: 'dlv_9007' as DeliveryId }, { before: 'dlv_9007' as DeliveryId }];
       return each(places, (place) => application.listDeliveries.execute({ ...own, ...place }));
     },
+    getDelivery: async () => {
+      const own = { accountId: 7n as AccountId, id: 'whk_7' };
+      const { items } = await application.listDeliveries.execute(own);
+      return each(items.slice(0, 2), ({ id }) => application.getDelivery.execute({ ...own, deliveryId: id }));
+    },
     retryDelivery: async () => {
       const own = await webhook('retry');
       const { id: deliveryId } = await application.pingWebhook.execute(own);

@@ -60,7 +60,11 @@ describe('a webhook queue beside the version before', () => {
       if (turn === undefined) break;
       for (const delivery of turn.deliveries) {
         names.push((JSON.parse(delivery.data) as { name: string }).name);
-        await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, 204);
+        await ports.webhookDeliveries.settle(
+          delivery,
+          { status: 'sent' },
+          { attemptedAt: turn.takenAt, responseStatus: 204, duration: 1 },
+        );
       }
       await ports.webhookDeliveries.endTurn(turn, 1, (receiver) => ({
         end: { ...receiver, pause: 0, isFailing: false },

@@ -1,9 +1,11 @@
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
+  KEPT_ATTEMPTS,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   PING,
+  type DeliveryAttempt,
   type Webhook,
   WEBHOOK_STATUSES,
   type WebhookChangeInput,
@@ -34,8 +36,16 @@ export const RECOVERING = { ...SHELTER, recoveringSince: NOON };
 export const SECRET = { secret: 'whsec_YW4gZXhhbXBsZSwgbm90IGEgcmVhbCBzZWNyZXQhISE=' };
 
 const started = { id: 'dlv_8d3c0b9af2e14675a1c2d3e4f5061728', eventId, type: eventType };
-export const SENT = { ...started, status: 'sent', attempts: 1, responseStatus: 204, createdAt: NOON };
-export const QUEUED = { ...started, status: 'queued', attempts: 0, createdAt: NOON, nextAttemptAt: NOON };
+const ATTEMPT = { attemptedAt: NOON, responseStatus: 204, duration: 180 };
+export const SENT = {
+  ...started,
+  status: 'sent',
+  attempts: 1,
+  responseStatus: 204,
+  history: [ATTEMPT],
+  createdAt: NOON,
+};
+export const QUEUED = { ...started, status: 'queued', attempts: 0, history: [], createdAt: NOON, nextAttemptAt: NOON };
 
 const text = (example: string, about: string, more: Described = {}): Described => ({
   type: 'string',
@@ -111,9 +121,22 @@ const delivery = {
   status: openSet(DELIVERY_STATUSES, 'Whether it is still `queued`, has been `sent`, or has `failed` for good.'),
   attempts: integer(1, 'Attempts since it was last queued.'),
   responseStatus: integer(204, 'The status of the last response. Absent if there was none.'),
+  history: {
+    type: 'array',
+    maxItems: KEPT_ATTEMPTS,
+    items: schemaRef('DeliveryAttempt'),
+    description: 'Its last attempts, oldest first: also those from before it was queued again.',
+    examples: [[ATTEMPT]],
+  },
   createdAt: time('When it was first due.'),
   nextAttemptAt: time('When it is attempted next. Absent unless it is `queued` and the webhook enabled.'),
 } satisfies Record<keyof WebhookDelivery, Described>;
+
+const attempt = {
+  attemptedAt: time('When it began.'),
+  responseStatus: integer(204, 'The status of the response. Absent if there was none.'),
+  duration: integer(180, 'Milliseconds until the response, or until there could be none.'),
+} satisfies Record<keyof DeliveryAttempt, Described>;
 
 /** An object that may lack some of its properties. */
 const partly = (optional: readonly string[], about: string, properties: Described, example: Described): Described => ({
@@ -136,6 +159,7 @@ export const webhookSchemas = new ResourceSchemas({
   },
   WebhookStatus: oneOf(WEBHOOK_STATUSES, 'Whether events are sent.'),
   Delivery: partly(['eventId', 'responseStatus', 'nextAttemptAt'], 'An event for a webhook.', delivery, SENT),
+  DeliveryAttempt: partly(['responseStatus'], 'What came of one attempt.', attempt, ATTEMPT),
   Recovery: object('What to send again.', { since: time('Since when.') }, { since: NOON }),
 });
 
@@ -198,9 +222,10 @@ function jsonOf({ recoveringSince: since, createdAt, updatedAt, ...webhook }: We
   };
 }
 
-function deliveryJsonOf({ createdAt, nextAttemptAt: next, ...delivery }: WebhookDelivery) {
+function deliveryJsonOf({ history, createdAt, nextAttemptAt: next, ...delivery }: WebhookDelivery) {
   return {
     ...delivery,
+    history: history.map(({ attemptedAt, ...attempt }) => ({ attemptedAt: isoTime(attemptedAt), ...attempt })),
     createdAt: isoTime(createdAt),
     nextAttemptAt: next === undefined ? undefined : isoTime(next),
   };

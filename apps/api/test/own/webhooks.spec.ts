@@ -261,6 +261,7 @@ describe('deliveries', () => {
       type: 'webhook.ping',
       status: 'queued',
       attempts: 0,
+      history: [],
       createdAt: expect.stringMatching(TIME),
       nextAttemptAt: expect.stringMatching(TIME),
     });
@@ -273,6 +274,7 @@ describe('deliveries', () => {
       status: 'sent',
       attempts: 1,
       responseStatus: 204,
+      history: [{ attemptedAt: expect.stringMatching(TIME), responseStatus: 204, duration: expect.any(Number) }],
       createdAt: expect.stringMatching(TIME),
     });
     const [shown] = listOf(await get(api, '/v1/events?type=order.placed&limit=1', key));

@@ -1,4 +1,5 @@
 import type {
+  DeliveryWithBody,
   Account,
   AccountUsage,
   Animal,
@@ -169,9 +170,19 @@ export interface Views {
     readonly form?: Form;
     /** A refused form that has only a button. */
     readonly action?: Form;
+    /** Of one webhook: what it is to be sent again. */
+    readonly recovery?: Form;
     readonly paging?: Paging;
     readonly mayChange: boolean;
     /** Whether it may also make or enable a webhook, or have something sent again. */
+    readonly mayHaveSent: boolean;
+  };
+  /** `/webhooks/{id}/edit` */
+  readonly 'edit-webhook': FormPage & { readonly id: string };
+  /** `/webhooks/{id}/deliveries/{id}` */
+  readonly delivery: DeliveryWithBody & {
+    readonly webhook: Webhook;
+    readonly mayChange: boolean;
     readonly mayHaveSent: boolean;
   };
   /** The answer to POST /webhooks and POST /webhooks/{id}/rotate. It is the only page that shows a secret. */

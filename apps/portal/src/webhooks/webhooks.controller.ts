@@ -3,26 +3,35 @@ import {
   type AccountRequest,
   AnswerOnce,
   ChangeWebhook,
+  type Clock,
   CreateWebhook,
   DELIVERY_SCOPES,
   DeleteWebhook,
   type DeliveryId,
   EVENT_TYPES,
   type EventType,
+  GetDelivery,
   GetWebhook,
   hasScope,
+  type Instant,
+  instant,
   isDeliveryId,
   later,
   ListDeliveries,
   ListWebhooks,
   type OwnWebhook,
+  MINUTE,
   PingWebhook,
+  RecoverDeliveries,
   requireScope,
+  RetryDelivery,
   RotateWebhookSecret,
   SECRET_OVERLAP,
   type WebhookCommand,
+  type WebhookDelivery,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
+import { CLOCK } from '../http/clock.js';
 import { SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
 import { List } from '../http/lists.js';
@@ -45,14 +54,30 @@ const LAST_DELIVERIES = 5;
 
 const LABELS = { url: 'URL', description: 'Description (optional)', types: 'What is sent' };
 
-class NewWebhookForm extends formOf(LABELS) {
+class WebhookForm extends formOf(LABELS) {
   readonly checked: readonly EventType[];
 
   constructor(body: unknown = { types: EVENT_TYPES }) {
     super(body);
     this.checked = checkedIn(body, 'types', EVENT_TYPES);
   }
+
+  /** What the boxes say. Undefined if every box is checked: types that are added later are sent too. */
+  get types(): readonly EventType[] | undefined {
+    return this.checked.length === EVENT_TYPES.length ? undefined : this.checked;
+  }
 }
+
+class RecoveryForm extends formOf({ since: 'Since (UTC)' }, 'recover-') {
+  /** The minute that was typed, in UTC. Undefined if it isn't one. */
+  get at(): Instant | undefined {
+    const typed = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(this.values.since) ? Date.parse(`${this.values.since}Z`) : NaN;
+    return Number.isNaN(typed) ? undefined : instant(typed);
+  }
+}
+
+/** Seconds after which the page of a delivery that is attempted now is loaded again: `Refresh` (HTML §7.5.2). */
+const RELOADED_AFTER = '3';
 
 class ActionForm extends formOf({}) {}
 
@@ -60,13 +85,17 @@ class ActionForm extends formOf({}) {}
 @Controller('webhooks')
 export class WebhooksController {
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly answerOnce: AnswerOnce,
     private readonly listWebhooks: ListWebhooks,
     private readonly getWebhook: GetWebhook,
     private readonly listDeliveries: ListDeliveries,
+    private readonly getDelivery: GetDelivery,
     private readonly createWebhook: CreateWebhook,
     private readonly changeWebhook: ChangeWebhook,
     private readonly pingWebhook: PingWebhook,
+    private readonly retryDelivery: RetryDelivery,
+    private readonly recoverDeliveries: RecoverDeliveries,
     private readonly rotateSecret: RotateWebhookSecret,
     private readonly deleteWebhook: DeleteWebhook,
   ) {}
@@ -77,14 +106,12 @@ export class WebhooksController {
   }
 
   @Post()
-  async create(@SignedIn() account: Account, @Body() form: NewWebhookForm): Promise<Answer> {
+  async create(@SignedIn() account: Account, @Body() form: WebhookForm): Promise<Answer> {
     for (const scope of DELIVERY_SCOPES) requireScope({ account }, scope);
     const request = requestOf(account);
     if (!(await this.isFirst(form, { ...request, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
-    const { checked, values } = form;
+    const { types, values } = form;
     const description = values.description.trim() || undefined;
-    // No list if every box is checked: types that are added later are sent too.
-    const types = checked.length === EVENT_TYPES.length ? undefined : checked;
     try {
       const created = await this.createWebhook.execute({ ...request, url: values.url.trim(), types, description });
       return page('new-secret', created);
@@ -95,6 +122,77 @@ export class WebhooksController {
 
   @Get(':id')
   async showOne(@SignedIn() account: Account, @Param('id') id: string, @Query() query: unknown): Promise<Answer> {
+    return this.showDeliveries(account, id, query, new RecoveryForm());
+  }
+
+  @Get(':id/edit')
+  async showEdit(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
+    const { url, types = EVENT_TYPES, description } = await this.getWebhook.execute(toChange(account, id));
+    return page('edit-webhook', { id, form: new WebhookForm({ url, types, description }) });
+  }
+
+  @Post(':id/edit')
+  async edit(@SignedIn() account: Account, @Param('id') id: string, @Body() form: WebhookForm): Promise<Answer> {
+    const own = toChange(account, id);
+    await this.getWebhook.execute(own);
+    const { types = null, values } = form;
+    const change = { url: values.url.trim(), types, description: values.description.trim() || null };
+    try {
+      await this.changeWebhook.execute({ ...own, change });
+    } catch (error) {
+      return page('edit-webhook', { id, form: form.refused(error) });
+    }
+    return redirect(`/webhooks/${id}`, 'webhook-changed');
+  }
+
+  @Get(':id/deliveries/:deliveryId')
+  async showDelivery(
+    @SignedIn() account: Account,
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+  ): Promise<Answer> {
+    const own = { accountId: account.id, id };
+    const webhook = await this.getWebhook.execute(own);
+    const found = await this.getDelivery.execute({ ...own, deliveryId });
+    const shown = page('delivery', { webhook, ...found, ...allowed(account) });
+    return (reply) => {
+      if (isUnderWay(found.delivery, this.clock.now())) reply.header('refresh', RELOADED_AFTER);
+      return shown(reply);
+    };
+  }
+
+  @Post(':id/deliveries/:deliveryId/retry')
+  async retry(
+    @SignedIn() account: Account,
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @Body() form: ActionForm,
+  ): Promise<Answer> {
+    try {
+      await this.retryDelivery.execute({ ...toChange(account, id), deliveryId });
+    } catch (error) {
+      return this.showAll(account, { action: form.refused(error) });
+    }
+    return redirect(`/webhooks/${id}/deliveries/${deliveryId}`, 'delivery-queued');
+  }
+
+  @Post(':id/recover')
+  async recover(@SignedIn() account: Account, @Param('id') id: string, @Body() form: RecoveryForm): Promise<Answer> {
+    const own = toChange(account, id);
+    const { at } = form;
+    if (at === undefined) {
+      const refused = form.withProblems({ since: 'Must be a date and a time.' });
+      return this.showDeliveries(account, id, {}, refused);
+    }
+    try {
+      await this.recoverDeliveries.execute({ ...own, since: at });
+    } catch (error) {
+      return this.showDeliveries(account, id, {}, form.refused(error));
+    }
+    return redirect(`/webhooks/${id}`, 'deliveries-recovering');
+  }
+
+  private async showDeliveries(account: Account, id: string, query: unknown, recovery: Form): Promise<Answer> {
     const own = { accountId: account.id, id };
     const webhook = await this.getWebhook.execute(own);
     const list = new List(`/webhooks/${id}`, query, {});
@@ -103,17 +201,17 @@ export class WebhooksController {
       ...list.place(deliveryPlace),
     });
     const shown = [{ webhook, deliveries, hasMore: false }];
-    return page('webhooks', { shown, ...allowed(account), paging: list.paging(around) });
+    return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(around) });
   }
 
   @Post(':id/ping')
   async ping(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
     try {
-      await this.pingWebhook.execute(toChange(account, id));
+      const { id: deliveryId } = await this.pingWebhook.execute(toChange(account, id));
+      return redirect(`/webhooks/${id}/deliveries/${deliveryId}`, 'delivery-queued');
     } catch (error) {
       return this.showAll(account, { action: form.refused(error) });
     }
-    return redirect(`/webhooks/${id}`, 'webhook-pinged');
   }
 
   @Post(':id/rotate')
@@ -157,7 +255,7 @@ export class WebhooksController {
     return page('webhooks', {
       shown,
       ...allowed(account),
-      form: new NewWebhookForm(),
+      form: new WebhookForm(),
       ...forms,
     });
   }
@@ -182,6 +280,11 @@ function toChange(account: Account, id: string): WebhookCommand {
 /** The session is judged again where a change is stored. */
 function requestOf({ id: accountId, credentialVersion }: Account): AccountRequest {
   return { accountId, actor: { credentialVersion } };
+}
+
+/** Whether it is attempted now, so that its page is worth another look. */
+function isUnderWay({ nextAttemptAt: next }: WebhookDelivery, now: Instant): boolean {
+  return next !== undefined && Math.abs(next - now) < MINUTE;
 }
 
 function deliveryPlace(text: string): DeliveryId | undefined {

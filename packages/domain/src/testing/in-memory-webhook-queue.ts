@@ -1,10 +1,14 @@
 import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import {
+  type DeliveryAttempt,
+  deliveryBody,
   type DeliveryId,
   type DeliveryOutcome,
   type DeliveryStatus,
+  type DeliveryWithBody,
   type DueDelivery,
+  KEPT_ATTEMPTS,
   PING,
   pingData,
   type Receiver,
@@ -33,7 +37,7 @@ interface DeliveryJob {
   readonly status: DeliveryStatus;
   readonly failures: number;
   readonly requeued: number;
-  readonly responseStatus: number | undefined;
+  readonly history: readonly DeliveryAttempt[];
   readonly createdAt: Instant;
   readonly dueAt: Instant;
 }
@@ -82,12 +86,13 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     }
   }
 
-  async settle({ id, requeued }: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void> {
+  async settle({ id, requeued }: DueDelivery, outcome: DeliveryOutcome, attempt: DeliveryAttempt): Promise<void> {
     const job = this.jobs.get(id);
     if (job?.requeued !== requeued || (job.status !== 'queued' && outcome.status !== 'sent')) return;
     const failures = job.failures + (outcome.status === 'sent' ? 0 : 1);
     const dueAt = outcome.status === 'queued' ? later(this.clock.now(), outcome.pause) : job.dueAt;
-    this.jobs.set(id, { ...job, status: outcome.status, failures, dueAt, responseStatus });
+    const history = [...job.history, attempt].slice(-KEPT_ATTEMPTS);
+    this.jobs.set(id, { ...job, status: outcome.status, failures, dueAt, history });
   }
 
   async endTurn({ receiver: { id }, number }: Turn, took: number, decide: (receiver: Receiver) => EndedTurn) {
@@ -124,6 +129,11 @@ export class InMemoryWebhookQueue implements WebhookQueue {
         .map((job) => this.shown(job));
     const begin = after === undefined ? 0 : place + 1;
     return own.slice(begin, begin + limit).map((job) => this.shown(job));
+  }
+
+  async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {
+    const job = this.kept(webhookId).find((each) => each.id === id);
+    return job && { delivery: this.shown(job), body: deliveryBody(itemOf(job)) };
   }
 
   async retry(webhookId: WebhookId, id: DeliveryId): Promise<WebhookDelivery | undefined> {
@@ -254,7 +264,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       status: 'queued',
       failures: 0,
       requeued: 0,
-      responseStatus: undefined,
+      history: [],
       createdAt,
       dueAt: this.clock.now(),
     };
@@ -283,7 +293,8 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       type: job.event?.type ?? PING,
       status: job.status,
       attempts: job.failures + (job.status === 'sent' ? 1 : 0),
-      responseStatus: job.responseStatus,
+      responseStatus: job.history.at(-1)?.responseStatus,
+      history: job.history,
       createdAt: job.createdAt,
       nextAttemptAt: job.status === 'queued' && isEnabled ? job.dueAt : undefined,
     };

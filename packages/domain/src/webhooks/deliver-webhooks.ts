@@ -88,15 +88,17 @@ export class DeliverWebhooks {
     const { webhookDeliveries, cryptography } = this.ports;
     const { id, type, failures } = delivery;
     const about = { id, type, webhookId: turn.receiver.id, attempt: failures + 1 };
-    const { response, reason } = await this.send(turn, delivery, now());
+    const attemptedAt = now();
+    const { response, reason } = await this.send(turn, delivery, attemptedAt);
+    const made = { attemptedAt, responseStatus: response?.status, duration: now() - attemptedAt };
     if (reason === undefined) {
-      await webhookDeliveries.settle(delivery, { status: 'sent' }, response?.status);
+      await webhookDeliveries.settle(delivery, { status: 'sent' }, made);
       onAttempt({ ...about, outcome: 'sent' });
       return response;
     }
     const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
     const outcome = decideFailure(delivery, { ...RETRIES, reason, random });
-    await webhookDeliveries.settle(delivery, outcome, response?.status);
+    await webhookDeliveries.settle(delivery, outcome, made);
     onAttempt({ ...about, outcome: outcome.status === 'queued' ? 'postponed' : 'failed', reason });
     return response;
   }

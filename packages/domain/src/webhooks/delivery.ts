@@ -17,6 +17,18 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** The type of what `PingWebhook` sends. No event has it. */
 export const PING = 'webhook.ping';
 
+/** Attempts of a delivery that are kept, the latest ones. */
+export const KEPT_ATTEMPTS = 10;
+
+/** What came of one attempt to deliver. */
+export interface DeliveryAttempt {
+  readonly attemptedAt: Instant;
+  /** Undefined if there was no response. */
+  readonly responseStatus: number | undefined;
+  /** Milliseconds until the response, or until there could be none. */
+  readonly duration: number;
+}
+
 /** One event on its way to one webhook. */
 export interface WebhookDelivery {
   readonly id: DeliveryId;
@@ -28,9 +40,17 @@ export interface WebhookDelivery {
   readonly attempts: number;
   /** The status of the last response. Undefined if there was none. */
   readonly responseStatus: number | undefined;
+  /** Its last attempts, oldest first: also those from before its owner queued it again. */
+  readonly history: readonly DeliveryAttempt[];
   readonly createdAt: Instant;
   /** Undefined unless it is queued, and its webhook enabled. */
   readonly nextAttemptAt: Instant | undefined;
+}
+
+/** A delivery, and the JSON that it sends. */
+export interface DeliveryWithBody {
+  readonly delivery: WebhookDelivery;
+  readonly body: string;
 }
 
 /** A webhook in its turn, and how its turns have gone. */

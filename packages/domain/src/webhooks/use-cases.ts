@@ -3,7 +3,7 @@ import type { AccountRequest } from '../accounts/authority.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { DeliveryId, WebhookDelivery } from './delivery.js';
+import type { DeliveryId, DeliveryWithBody, WebhookDelivery } from './delivery.js';
 import type { WebhookPorts } from './ports.js';
 import {
   decideCreation,
@@ -192,6 +192,22 @@ export class ListDeliveries {
   }
 }
 
+export interface OwnDelivery extends OwnWebhook {
+  readonly deliveryId: string;
+}
+
+export class GetDelivery {
+  constructor(private readonly ports: Omit<DeliveryPorts, 'clock'>) {}
+
+  /** @throws DomainError `not_found` */
+  async execute({ deliveryId, ...own }: OwnDelivery): Promise<DeliveryWithBody> {
+    const { id } = await new GetWebhook(this.ports).execute(own);
+    const found = await this.ports.webhookDeliveries.find(id, deliveryId as DeliveryId);
+    if (found === undefined) throw noDelivery();
+    return found;
+  }
+}
+
 export interface RetryDeliveryInput extends WebhookCommand {
   readonly deliveryId: string;
 }
@@ -206,7 +222,7 @@ export class RetryDelivery {
     const retry = async (state: WebhookState, locked: Transaction) => {
       const { id } = decideRetry(state, command, clock.now());
       const delivery = await webhookDeliveries.retry(id, deliveryId as DeliveryId, locked);
-      if (delivery === undefined) throw new DomainError('not_found', 'no delivery of this webhook has that id');
+      if (delivery === undefined) throw noDelivery();
       return delivery;
     };
     return webhooks.lock(command, retry, transaction);
@@ -229,4 +245,8 @@ export class RecoverDeliveries {
       return recovering;
     });
   }
+}
+
+function noDelivery(): DomainError {
+  return new DomainError('not_found', 'no delivery of this webhook has that id');
 }

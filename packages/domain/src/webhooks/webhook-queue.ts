@@ -2,7 +2,17 @@ import type { NewAccountMail } from '../accounts/account-mail.js';
 import type { Instant } from '../kernel/clock.js';
 import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Turn, TurnEnd, WebhookDelivery } from './delivery.js';
+import type {
+  DeliveryAttempt,
+  DeliveryId,
+  DeliveryOutcome,
+  DeliveryWithBody,
+  DueDelivery,
+  Receiver,
+  Turn,
+  TurnEnd,
+  WebhookDelivery,
+} from './delivery.js';
 import type { WebhookId } from './webhook.js';
 
 export interface TurnRequest {
@@ -52,10 +62,10 @@ export interface WebhookQueue {
    */
   takeTurn(request: TurnRequest): Promise<Turn | undefined>;
   /**
-   * Records an attempt. Does nothing if the owner has queued the delivery again meanwhile; a failed attempt also does nothing
+   * Records an attempt and what it leads to. Does nothing if the owner has queued the delivery again meanwhile; a failed attempt also does nothing
    * if another has sent it.
    */
-  settle(delivery: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void>;
+  settle(delivery: DueDelivery, outcome: DeliveryOutcome, attempt: DeliveryAttempt): Promise<void>;
   /**
    * Ends a turn that took so many milliseconds as `decide` says. It gets the webhook as it is now, locked. Does nothing if
    * the webhook is gone, or a later turn exists.
@@ -65,6 +75,8 @@ export interface WebhookQueue {
   ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given place. */
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
+  /** Undefined if the webhook has no such delivery, or its event is no longer kept. */
+  find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined>;
   /** Queues the delivery again, with all its attempts; it is due at once. Undefined if there is no such delivery. */
   retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /** Stores the wish to get again, from the next turn on, what has failed or was never sent since that instant. */

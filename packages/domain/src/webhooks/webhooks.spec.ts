@@ -297,11 +297,16 @@ describe('delivering to webhooks', () => {
     [410, 'failed'],
     [299, 'sent'],
   ] as const)('an attempt that is answered %s is %s', async (answer, outcome) => {
-    const { ping, deliver, receiver, deliveries, getWebhook, own } = await openStore();
+    const { ping, deliver, receiver, deliveries, getWebhook, own, clock } = await openStore();
     await ping();
-    receiver.answer = () => answer ?? new Error('no answer');
+    const noon = clock.now();
+    receiver.answer = () => {
+      clock.advance(3 * SECOND);
+      return answer ?? new Error('no answer');
+    };
     expect((await deliver()).attempts).toMatchObject([{ outcome }]);
-    expect(await deliveries()).toMatchObject([{ attempts: 1, responseStatus: answer }]);
+    const history = [{ attemptedAt: noon, responseStatus: answer, duration: 3 * SECOND }];
+    expect(await deliveries()).toMatchObject([{ attempts: 1, responseStatus: answer, history }]);
     expect((await getWebhook.execute(own)).status).toBe(answer === 410 ? 'disabled' : 'enabled');
   });
 

@@ -1,8 +1,11 @@
 import {
+  type DeliveryAttempt,
   type DeliveryId,
   type DeliveryOutcome,
   type DeliveryQuery,
   type DeliveryStatus,
+  type DeliveryWithBody,
+  deliveryBody,
   DELIVERY_SCOPES,
   type DueDelivery,
   type EndedTurn,
@@ -13,6 +16,7 @@ import {
   instant,
   INT64_MAX,
   isForAll,
+  KEPT_ATTEMPTS,
   MINUTE,
   MOST_COUNTED,
   MOST_PINGS,
@@ -29,7 +33,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Batch } from '../database/batch.js';
-import { interval } from '../database/columns.js';
+import { interval, milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inPortions } from '../database/portions.js';
@@ -74,13 +78,16 @@ const KNOWN = [EVENT_TYPES, EVENT_TYPES.map(isForAll)];
 /** In the order of the ids, so that two batches don't wait for each other. */
 const SETTLE = `
   WITH settled AS (
-    SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::smallint[], $5::double precision[])
-      AS settled (number, requeued, status, response_status, pause)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::integer[], $3::text[], $4::double precision[], $5::bigint[], $6::smallint[], $7::integer[]
+    ) AS settled (number, requeued, status, pause, attempted_at, response_status, duration)
   ), locked AS (
     SELECT id FROM webhook_deliveries WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE webhook_deliveries AS delivery SET
     status = settled.status, response_status = settled.response_status,
+    history = CASE WHEN jsonb_array_length(history) < ${KEPT_ATTEMPTS} THEN history ELSE history - 0 END
+      || jsonb_build_array(jsonb_build_array(attempted_at, settled.response_status, duration)),
     failures = failures + CASE WHEN settled.status = 'sent' THEN 0 ELSE 1 END,
     due_at = coalesce(now() + ${interval('settled.pause')}, due_at)
   FROM settled JOIN locked ON locked.id = number
@@ -90,7 +97,7 @@ const SETTLE = `
 /** The columns of a delivery as it is shown. */
 const SHOWN = `
   shown.id AS number, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, shown.status, failures,
-  response_status AS "responseStatus", shown.created_at AS "createdAt", due_at AS "dueAt",
+  response_status AS "responseStatus", history, shown.created_at AS "createdAt", due_at AS "dueAt",
   (SELECT status = 'enabled' FROM webhooks WHERE id = webhook_id) AS "isEnabled"`;
 
 interface ShownRow {
@@ -100,6 +107,8 @@ interface ShownRow {
   readonly status: DeliveryStatus;
   readonly failures: number;
   readonly responseStatus: number | null;
+  /** Each with its time in Unix milliseconds and its duration in milliseconds. */
+  readonly history: readonly (readonly [attemptedAt: number, responseStatus: number | null, duration: number])[];
   readonly createdAt: Date;
   readonly dueAt: Date;
   readonly isEnabled: boolean | null;
@@ -121,6 +130,14 @@ const list = (direction: 'ASC' | 'DESC') => {
 };
 const LIST_NEWEST = list('DESC');
 const LIST_OLDEST = list('ASC');
+
+const FIND = `
+  WITH shown AS (
+    SELECT * FROM webhook_deliveries
+    WHERE webhook_id = $1 AND id = $2 AND (position IS NULL OR position > (SELECT purged_position FROM event_feed))
+  )
+  SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", data::text
+  FROM shown LEFT JOIN events ON events.position = shown.position`;
 
 /** The owner wants it now: the pause after the last turn ends. An open turn is waited for. */
 const WAKE_ONE = `
@@ -202,7 +219,7 @@ const PURGE_DELETED = `
 interface Settled {
   readonly delivery: DueDelivery;
   readonly outcome: DeliveryOutcome;
-  readonly responseStatus: number | undefined;
+  readonly attempt: DeliveryAttempt;
 }
 
 export class PostgresWebhookQueue implements WebhookQueue {
@@ -252,8 +269,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return undefined;
   }
 
-  async settle(delivery: DueDelivery, outcome: DeliveryOutcome, responseStatus?: number): Promise<void> {
-    await this.settled.add({ delivery, outcome, responseStatus });
+  async settle(delivery: DueDelivery, outcome: DeliveryOutcome, attempt: DeliveryAttempt): Promise<void> {
+    await this.settled.add({ delivery, outcome, attempt });
   }
 
   async endTurn(
@@ -283,6 +300,20 @@ export class PostgresWebhookQueue implements WebhookQueue {
     );
     const shown = await this.shown(rows);
     return before === undefined ? shown : shown.toReversed();
+  }
+
+  async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {
+    const ids = await this.ids.get();
+    const number = ids.numberOf(id);
+    if (number === undefined) return undefined;
+    const [row] = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<(ShownRow & { happenedAt: string; data: string | null })[]>(FIND, [webhookId, number]),
+    );
+    if (row === undefined) return undefined;
+    const delivery = shownFrom(row, ids);
+    const { happenedAt, data } = row;
+    const sent = { type: delivery.type, createdAt: instant(Number(happenedAt)), data: data ?? pingData(webhookId) };
+    return { delivery, body: deliveryBody(sent) };
   }
 
   async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
@@ -364,8 +395,10 @@ export class PostgresWebhookQueue implements WebhookQueue {
       all.map(({ delivery }) => ids.numberOf(delivery.id)),
       all.map(({ delivery }) => delivery.requeued),
       all.map(({ outcome }) => outcome.status),
-      all.map(({ responseStatus }) => responseStatus),
       all.map(({ outcome }) => (outcome.status === 'queued' ? outcome.pause : undefined)),
+      all.map(({ attempt }) => attempt.attemptedAt),
+      all.map(({ attempt }) => attempt.responseStatus),
+      all.map(({ attempt }) => attempt.duration),
     ]);
   }
 
@@ -396,6 +429,11 @@ function shownFrom(row: ShownRow, ids: DeliveryIds): WebhookDelivery {
     status: row.status,
     attempts: row.failures + (row.status === 'sent' ? 1 : 0),
     responseStatus: row.responseStatus ?? undefined,
+    history: row.history.map(([attemptedAt, responseStatus, duration]) => ({
+      attemptedAt: instant(attemptedAt),
+      responseStatus: responseStatus ?? undefined,
+      duration,
+    })),
     createdAt: instant(row.createdAt.getTime()),
     nextAttemptAt: isNext ? instant(row.dueAt.getTime()) : undefined,
   };

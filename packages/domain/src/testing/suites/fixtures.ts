@@ -19,8 +19,14 @@ import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { PLANS } from '../../accounts/plan.js';
+import type { DeliveryAttempt } from '../../webhooks/delivery.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+/** An attempt that took 25 ms. */
+export function tried(responseStatus?: number): DeliveryAttempt {
+  return { attemptedAt: NOON, responseStatus, duration: 25 };
+}
 
 /** What a decision of a test refuses with. */
 export const REFUSAL = new DomainError('order_final', 'refused by the test');

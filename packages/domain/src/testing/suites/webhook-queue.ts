@@ -15,7 +15,7 @@ import {
 } from '../../webhooks/delivery.js';
 import { MOST_PINGS, type Webhook, type WebhookFields } from '../../webhooks/webhook.js';
 import type { EndedTurn, TurnRequest, WebhookQueue } from '../../webhooks/webhook-queue.js';
-import { atOnce, byOperator, NOON, Unique } from './fixtures.js';
+import { atOnce, byOperator, NOON, tried, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { newWebhook } from './webhook-repository.js';
 
@@ -85,7 +85,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
     const endTurn = (turn: Turn, end: Partial<EndedTurn['end']> = {}, took = 10) =>
       queue.endTurn(turn, took, (receiver) => ({ end: { ...unchanged(receiver).end, ...end } }));
     const sendAll = async (turn: Turn) => {
-      await Promise.all(turn.deliveries.map((delivery) => queue.settle(delivery, { status: 'sent' }, 204)));
+      await Promise.all(turn.deliveries.map((delivery) => queue.settle(delivery, { status: 'sent' }, tried(204))));
       await endTurn(turn);
       return turn.deliveries;
     };
@@ -237,7 +237,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         ] as const) {
           await ping(webhook);
           const turn = await taken();
-          for (const delivery of turn.deliveries) await queue.settle(delivery, { status: 'sent' });
+          for (const delivery of turn.deliveries) await queue.settle(delivery, { status: 'sent' }, tried());
           await endTurn(turn, {}, took);
         }
         for (const webhook of [slow, quick, busy]) await ping(webhook);
@@ -366,30 +366,44 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         await ping(await add({}, other));
         const turn = await taken({ limit: 3 });
         for (const delivery of turn.deliveries) {
-          if (delivery.id === sent) await queue.settle(delivery, { status: 'sent' }, 204);
-          if (delivery.id === postponed) await queue.settle(delivery, { status: 'queued', pause: HOUR }, 500);
-          if (delivery.id === failed) await queue.settle(delivery, { status: 'failed' });
+          if (delivery.id === sent) await queue.settle(delivery, { status: 'sent' }, tried(204));
+          if (delivery.id === postponed) await queue.settle(delivery, { status: 'queued', pause: HOUR }, tried(500));
+          if (delivery.id === failed) await queue.settle(delivery, { status: 'failed' }, tried());
         }
         await endTurn(turn);
         const list = (place: PagePlace<DeliveryId> = {}, limit = 2) =>
           queue.list({ webhookId: webhook.id, limit, ...place });
         const all = await list({}, 100);
-        const ofPing = { eventId: undefined, type: PING, createdAt: NOON };
+        const attempted = (status?: number) => ({ attempts: 1, responseStatus: status, history: [tried(status)] });
+        const ofPing = { eventId: undefined, type: PING, createdAt: NOON, history: [] };
         expect(
           all.map(({ nextAttemptAt, ...delivery }) => ({ ...delivery, isNext: nextAttemptAt !== undefined })),
         ).toEqual([
           { ...ofPing, id: waiting, status: 'queued', attempts: 0, responseStatus: undefined, isNext: true },
-          { ...ofPing, id: failed, status: 'failed', attempts: 1, responseStatus: undefined, isNext: false },
-          { ...ofPing, id: postponed, status: 'queued', attempts: 1, responseStatus: 500, isNext: true },
-          { ...ofPing, id: sent, status: 'sent', attempts: 1, responseStatus: 204, isNext: false },
+          { ...ofPing, id: failed, status: 'failed', ...attempted(undefined), isNext: false },
+          { ...ofPing, id: postponed, status: 'queued', ...attempted(500), isNext: true },
+          { ...ofPing, id: sent, status: 'sent', ...attempted(204), isNext: false },
         ]);
         for (const [place, { id }] of all.entries()) {
           expect(await list({ after: id })).toEqual(all.slice(place + 1, place + 3));
           expect(await list({ before: id })).toEqual(all.slice(Math.max(0, place - 2), place));
         }
+        const body = `{"type":"${PING}","timestamp":"${new Date(NOON).toISOString()}","data":${pingData(webhook.id)}}`;
+        expect(await queue.find(webhook.id, given(sent))).toEqual({ delivery: all[3], body });
+        expect(await queue.find((await add()).id, given(sent))).toBeUndefined();
         expect(idsOf(await taken())).toEqual([waiting]);
         await letPass(HOUR);
         expect(await taken()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
+      });
+
+      it('in a history of the last ten, which a retry keeps', async () => {
+        const webhook = await add();
+        await ping(webhook);
+        const [delivery] = (await taken()).deliveries;
+        const answers = [undefined, ...Array.from({ length: 10 }, (_, index) => 500 + index)];
+        for (const each of answers) await queue.settle(given(delivery), { status: 'queued', pause: 0 }, tried(each));
+        const again = await queue.retry(webhook.id, given(delivery).id);
+        expect(again).toMatchObject({ attempts: 0, responseStatus: 509, history: answers.slice(1).map(tried) });
       });
 
       it('of a turn that is over too, but no failure of what was sent since', async () => {
@@ -399,8 +413,8 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         await letPass(MINUTE);
         const current = await taken();
         const [first, again] = [given(stale.deliveries[0]), given(current.deliveries[0])];
-        await queue.settle(again, { status: 'sent' }, 204);
-        await queue.settle(first, { status: 'queued', pause: 0 }, 500);
+        await queue.settle(again, { status: 'sent' }, tried(204));
+        await queue.settle(first, { status: 'queued', pause: 0 }, tried(500));
         expect(await statusesOf(webhook)).toEqual([`${PING} sent`]);
       });
 
@@ -424,9 +438,9 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         const [sent, failed, waiting] = await ping(webhook, 3);
         const turn = await taken();
         for (const delivery of turn.deliveries) {
-          if (delivery.id === sent) await queue.settle(delivery, { status: 'sent' }, 200);
-          else if (delivery.id === failed) await queue.settle(delivery, { status: 'failed' }, 500);
-          else await queue.settle(delivery, { status: 'queued', pause: DAY }, 500);
+          if (delivery.id === sent) await queue.settle(delivery, { status: 'sent' }, tried(200));
+          else if (delivery.id === failed) await queue.settle(delivery, { status: 'failed' }, tried(500));
+          else await queue.settle(delivery, { status: 'queued', pause: DAY }, tried(500));
         }
         await endTurn(turn);
         expect(await take()).toBeUndefined();
@@ -455,7 +469,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         await happen();
         const turn = await taken();
         for (const [index, delivery] of turn.deliveries.entries()) {
-          await queue.settle(delivery, { status: index === 0 ? 'sent' : 'failed' }, 200);
+          await queue.settle(delivery, { status: index === 0 ? 'sent' : 'failed' }, tried(200));
         }
         await endTurn(turn);
         await change(webhook, { status: 'disabled' });
@@ -495,7 +509,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       expect(given(dueSince)).toBeGreaterThanOrEqual(1);
       const turn = await taken();
       expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
-      for (const delivery of turn.deliveries) await queue.settle(delivery, { status: 'queued', pause: DAY });
+      for (const delivery of turn.deliveries) await queue.settle(delivery, { status: 'queued', pause: DAY }, tried());
       await endTurn(turn, { failedTurns: 1, failingSince: NOON });
       await ping(webhook);
       expect(await queue.backlog()).toEqual({ waiting: 3, failing: 1, dueSince: undefined });
@@ -515,7 +529,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         const events = await happen();
         const turn = await taken();
         const [queued, failed] = turn.deliveries;
-        await queue.settle(given(failed), { status: 'failed' });
+        await queue.settle(given(failed), { status: 'failed' }, tried());
         await endTurn(turn);
         const [pinged] = await ping(webhook);
         await purgeEvents(events);

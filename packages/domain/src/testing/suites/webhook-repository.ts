@@ -31,6 +31,7 @@ import {
   REFUSAL,
   revokeKey,
   stateOf,
+  tried,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -88,7 +89,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       await webhookDeliveries.ping(id, NOON);
       const turn = await webhookDeliveries.takeTurn({ limit: 1, lease: MINUTE });
       if (turn === undefined) throw new Error('nothing is due');
-      for (const delivery of turn.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' });
+      for (const delivery of turn.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' }, tried());
       await webhookDeliveries.endTurn(turn, 0, (receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } }));
       return turn.secrets;
     };

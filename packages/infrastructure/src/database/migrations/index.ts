@@ -45,3 +45,4 @@ export * from './1700000081300-name-what-mails-are-about.js';
 export * from './1700000081400-find-addresses-in-one-form.js';
 export * from './1700000081500-add-feed-epoch.js';
 export * from './1700000081600-rename-categories-beside-additions.js';
+export * from './1700000081700-add-delivery-history.js';
