@@ -1,4 +1,4 @@
-import { DAY, instant, later, plan, type RecordedAnswer } from '@adoption-store/domain';
+import { type Animal, DAY, instant, later, newAnimal, plan, type RecordedAnswer } from '@adoption-store/domain';
 import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
 import { connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,17 +9,34 @@ import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempote
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
-// Another process holds the key for longer than the wait.
-expectDatabaseErrors('55P03');
+// Another process holds the key for longer than the wait; an answer can't be stored.
+expectDatabaseErrors('55P03', '22021');
+
+const now = instant(Date.now());
+const account = { email: 'ada@example.com', plan: plan('free'), scopes: undefined, createdAt: now };
 
 idempotencyRecordsSuite(framework, 'PostgreSQL', openPostgres);
+
+it('undoes work whose answer can’t be stored', async () => {
+  const { ports, close } = await openPostgres();
+  const { id: accountId } = await ports.accounts.open(account);
+  const request = { accountId, key: 'one', fingerprint: 'asked', now, expiredUntil: later(now, -DAY) };
+  let added: Animal | undefined;
+  const asking = ports.idempotency.once(request, async (transaction) => {
+    added = await ports.animals.add(newAnimal({ name: 'Luna', categoryId: 1n }), transaction);
+    return 'no text in PostgreSQL has a \u0000';
+  });
+  await expect(asking).rejects.toMatchObject({ code: '22021' });
+  expect(added && (await ports.animals.findById(added.id))).toBeUndefined();
+  expect(await ports.idempotency.once(request, () => Promise.resolve('done'))).toMatchObject({ isReplay: false });
+  await close();
+});
 
 describe('a key that another process has in use', () => {
   let database: Database;
   let records: PostgresIdempotencyRecords;
   let other: pg.Client;
   let request: Parameters<PostgresIdempotencyRecords['once']>[0];
-  const now = instant(Date.now());
   let keys = 0;
 
   beforeAll(async () => {
@@ -32,7 +49,6 @@ describe('a key that another process has in use', () => {
     await database.close();
   });
   beforeEach(async () => {
-    const account = { email: 'ada@example.com', plan: plan('free'), scopes: undefined, createdAt: now };
     const { id: accountId } = await new TypeOrmAccountRepository(database.dataSource).open(account);
     const key = `key ${(keys += 1)}`;
     request = { accountId, key, fingerprint: 'asked', now, expiredUntil: later(now, -DAY) };
