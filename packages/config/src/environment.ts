@@ -24,9 +24,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Settings of earlier versions, which named several addresses of one Redis. */
-const RETIRED = ['REDIS_SENTINEL_NAME', 'REDIS_SENTINEL_PASSWORD'];
-
 const CONTROL = /\p{Cc}/u;
 
 /** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
@@ -37,7 +34,7 @@ export type Values<Settings extends Readonly<Record<string, Setting<unknown>>>> 
 };
 
 /**
- * Reads and validates the settings. A variable that is set but empty counts as not set. Retired ones must not be set.
+ * Reads and validates the settings. A variable that is set but empty counts as not set.
  *
  * @throws ConfigError naming every fault.
  */
@@ -67,10 +64,6 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     if (within !== undefined && Number(values[name]) + within.less > Number(values[within.setting]))
       faults.push(`${name} ${within.rule}`);
   }
-  for (const name of RETIRED.filter((each) => textOf(each) !== undefined))
-    faults.push(
-      `${name} is not supported any more: set REDIS_URL to the address of the primary, or to a Redis Cluster`,
-    );
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Values<Settings>;
 }

@@ -67,7 +67,7 @@ export const storeSettings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of every service. */
-const serviceSettings = {
+export const serviceSettings = {
   ...storeSettings,
   LOG_LEVEL: {
     default: 'info',
@@ -176,7 +176,7 @@ export const apiSettings = {
   },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address of the portal, without a path, for the links of the reference page',
+    about: 'Address of the portal, for the links of the reference page',
     read: portalUrl,
   },
   BAN_REFUSALS: {

@@ -1,0 +1,71 @@
+import type { Setting } from './environment.js';
+import { apiSettings, portalSettings, serviceSettings, workerSettings } from './settings.js';
+
+type Settings = Readonly<Record<string, Setting<unknown>>>;
+type Entry = readonly [name: string, setting: Setting<unknown>];
+
+const APPS: readonly (readonly [heading: string, settings: Settings])[] = [
+  ['All services', serviceSettings],
+  ['The API', apiSettings],
+  ['The portal', portalSettings],
+  ['The worker', workerSettings],
+];
+
+/** Where a setting of several apps is listed, if not at the first. */
+const LISTED_AT: Readonly<Record<string, string>> = { PORTAL_URL: 'The portal', SMTP_URL: 'The worker' };
+
+const COLUMNS = ['Variable', 'Default', 'Meaning'];
+
+/** The operator's page with the table of each section written anew. The rest of the page stays. */
+export function settingsPage(page: string): string {
+  let written = page;
+  for (const [heading, settings] of sections()) {
+    const table = new RegExp(`(?<=^## ${heading}\\n[^#]*?)(?:^\\|.*\\n)+`, 'm');
+    if (!table.test(page)) throw new Error(`the page has no table under "${heading}"`);
+    written = written.replace(table, () => tableOf(settings));
+  }
+  return written;
+}
+
+/** The file that people copy to `.env`. */
+export function envExample(): string {
+  const title =
+    '# Settings of the service, each with its default. Copy to .env and take the # away from what you change.';
+  const texts = sections().map(([heading, settings]) => `## ${heading}\n\n${settings.map(exampleOf).join('\n')}`);
+  return [title, ...texts].join('\n\n');
+}
+
+/** The settings of both pages, by section. Each is listed once. */
+function sections(): [heading: string, settings: Entry[]][] {
+  const listed = new Set<string>();
+  return APPS.map(([heading, settings]) => {
+    const own = Object.entries(settings).filter(
+      ([name]) => !listed.has(name) && (LISTED_AT[name] ?? heading) === heading,
+    );
+    for (const [name] of own) listed.add(name);
+    return [heading, own];
+  });
+}
+
+function exampleOf([name, { about, default: standard = '' }]: Entry): string {
+  const plain = about
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll('–', '-');
+  return `# ${plain}.\n# ${name}=${standard}\n`;
+}
+
+/** A table as Prettier would align it. */
+function tableOf(settings: readonly Entry[]): string {
+  const rows = settings.map(([name, { about, default: standard }]) => [
+    `\`${name}\``,
+    standard === undefined ? '' : `\`${standard}\``,
+    about,
+  ]);
+  const widths = COLUMNS.map((title, index) =>
+    Math.max(...[COLUMNS, ...rows].map((row) => row[index]?.length ?? 0), title.length),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |\n`;
+  return [COLUMNS, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('');
+}
