@@ -12,6 +12,12 @@ export interface Claimed<Id extends string = string> extends Claim<Id> {
   readonly failures: number;
 }
 
+/** A wish for at most `limit` items, for `lease` milliseconds. */
+export interface ClaimRequest {
+  readonly limit: number;
+  readonly lease: number;
+}
+
 export interface Backlog {
   /** Items that wait to be sent, of which at most `MOST_COUNTED` are counted. */
   readonly queued: number;
@@ -33,7 +39,7 @@ export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
    * Claims at most `limit` items that are due, the longest due first, for `lease` milliseconds. No other caller gets them
    * before then, and concurrent callers never get the same item.
    */
-  claim(claim: { readonly limit: number; readonly lease: number }): Promise<readonly Item[]>;
+  claim(request: ClaimRequest): Promise<readonly Item[]>;
   /** Marks the item sent, even if the claim has expired or was followed by another. */
   markSent(id: Id): Promise<void>;
   /**

@@ -10,10 +10,10 @@ import {
 } from '../accounts/account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../accounts/account-mail-queue.js';
 import type { MailedLink } from '../accounts/credentials.js';
-import type { Claim } from '../deliveries/delivery-queue.js';
+import type { Backlog, Claim, ClaimRequest } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
-import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
+import { InMemoryJobs, type Job } from './in-memory-jobs.js';
 
 type MailJob = NewAccountMail & Job<AccountMailId, 'dropped'>;
 type Link = Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'> & {
@@ -22,23 +22,21 @@ type Link = Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'> & {
 };
 
 /** The mails, and the links of those that were sent. */
-export class InMemoryAccountMailQueue
-  extends InMemoryDeliveryQueue<AccountMailId, MailJob, ClaimedAccountMail>
-  implements AccountMailQueue
-{
+export class InMemoryAccountMailQueue implements AccountMailQueue {
+  private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
   private readonly links = new Map<string, Link>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
-    super(clock);
+    this.jobs = new InMemoryJobs(clock);
   }
 
   async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
     const isTheirs = (each: Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'>) =>
       each.accountId === mail.accountId && each.kind === mail.kind && isUsable(each, mail.createdAt);
-    const waiting = this.queued().filter(isTheirs);
+    const waiting = this.jobs.queued().filter(isTheirs);
     const linked = [...this.links.values()].filter(isTheirs);
     const usable = new Set([...waiting.map(({ id }) => id), ...linked.map(({ mailId }) => mailId)]);
     const isQueued = decide({ account: this.accounts.stored(mail.accountId)?.account, usable: usable.size });
@@ -47,7 +45,7 @@ export class InMemoryAccountMailQueue
   }
 
   queue(mail: NewAccountMail): void {
-    this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
+    this.jobs.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
   }
 
   async addToken(
@@ -56,21 +54,44 @@ export class InMemoryAccountMailQueue
     decide: (state: TokenState) => boolean,
   ): Promise<boolean> {
     const { id: mailId, accountId, kind, expiresAt } = claimed;
-    const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.claimed(claimed) });
+    const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.jobs.claimed(claimed) });
     if (isAdded) this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
     return isAdded;
   }
 
+  async claim(request: ClaimRequest): Promise<readonly ClaimedAccountMail[]> {
+    return this.jobs.claim(request).map((job) => this.itemOf(job));
+  }
+
+  async markSent(id: AccountMailId): Promise<void> {
+    this.jobs.markSent(id);
+  }
+
+  async markFailed(claim: Claim<AccountMailId>): Promise<void> {
+    this.jobs.end(claim, 'failed');
+  }
+
   async markDropped(claim: Claim<AccountMailId>): Promise<void> {
-    const job = this.claimed(claim);
-    if (job !== undefined) this.jobs.set(job.id, { ...job, status: 'dropped' });
+    this.jobs.end(claim, 'dropped');
+  }
+
+  async postpone(claim: Claim<AccountMailId>, pause: number): Promise<void> {
+    this.jobs.postpone(claim, pause);
+  }
+
+  async release(claim: Claim<AccountMailId>): Promise<void> {
+    this.jobs.release(claim);
+  }
+
+  async backlog(): Promise<Backlog> {
+    return this.jobs.backlog();
   }
 
   async purge(expiredUntil: Instant): Promise<number> {
-    const over = [...this.jobs.values()].filter(
+    const over = [...this.jobs.all.values()].filter(
       ({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil,
     );
-    for (const { id } of over) this.jobs.delete(id);
+    for (const { id } of over) this.jobs.all.delete(id);
     return over.length;
   }
 
@@ -79,7 +100,7 @@ export class InMemoryAccountMailQueue
     const stored = link?.kind === kind ? this.accounts.stored(link.accountId) : undefined;
     if (link === undefined || stored === undefined) return undefined;
     const credentials = { account: stored.account, passwordHash: stored.passwordHash };
-    const address = this.jobs.get(link.mailId)?.address;
+    const address = this.jobs.all.get(link.mailId)?.address;
     const isAddressTaken = address !== undefined && this.accounts.storedAt(address) !== undefined;
     return { credentials, expiresAt: link.expiresAt, address, isAddressTaken };
   }
@@ -88,9 +109,9 @@ export class InMemoryAccountMailQueue
     for (const link of this.links.values()) {
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
     }
-    for (const job of this.queued()) {
+    for (const job of this.jobs.queued()) {
       if (job.accountId === id && job.kind === kind) {
-        this.jobs.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
+        this.jobs.all.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
       }
     }
   }
@@ -102,7 +123,7 @@ export class InMemoryAccountMailQueue
     return over.length;
   }
 
-  protected itemOf(job: MailJob): ClaimedAccountMail {
+  private itemOf(job: MailJob): ClaimedAccountMail {
     const { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, address } = job;
     const email = address ?? this.accounts.accountOf(accountId)?.email ?? '';
     return { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, email };

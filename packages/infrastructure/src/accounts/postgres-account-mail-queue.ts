@@ -2,7 +2,9 @@ import {
   type AccountId,
   type AccountMailId,
   type AccountMailQueue,
+  type Backlog,
   type Claim,
+  type ClaimRequest,
   type ClaimedAccountMail,
   type ClaimedLinkMail,
   type Instant,
@@ -15,7 +17,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { claimFrom, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
+import { JobTable } from '../deliveries/job-table.js';
 import { inTransaction } from '../database/transactions.js';
 import { findLocked } from './account-queries.js';
 
@@ -31,15 +33,9 @@ export const EXPIRE_MAILS = `
   UPDATE account_mails SET expires_at = to_timestamp(0), due_at = to_timestamp(0)
   WHERE account_id = $1 AND kind = $2 AND status = 'queued'`;
 
-const QUEUE = {
-  table: 'account_mails',
-  claim: claimFrom(
-    'account_mails',
-    `
-    account_id AS "accountId", kind, page, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
-    coalesce(address, email) AS email`,
-  ),
-};
+const CLAIMED = `
+  account_id AS "accountId", kind, page, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
+  coalesce(address, email) AS email`;
 
 /** Queued mails, and mails whose links can still be used. A link without a mail is from the previous version. */
 const usableMails = (kind: LinkKind) => `
@@ -67,12 +63,11 @@ interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'about' | 'c
   readonly expiresAt: Date;
 }
 
-export class PostgresAccountMailQueue
-  extends PostgresDeliveryQueue<AccountMailId, ClaimedAccountMail, ClaimedRow>
-  implements AccountMailQueue
-{
-  constructor(dataSource: DataSource) {
-    super(dataSource, QUEUE);
+export class PostgresAccountMailQueue implements AccountMailQueue {
+  private readonly jobs: JobTable<AccountMailId, ClaimedRow>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.jobs = new JobTable(dataSource, 'account_mails', CLAIMED);
   }
 
   async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
@@ -107,17 +102,37 @@ export class PostgresAccountMailQueue
     });
   }
 
+  async claim(request: ClaimRequest): Promise<readonly ClaimedAccountMail[]> {
+    return (await this.jobs.claim(request)).map(itemFrom);
+  }
+
+  async markSent(id: AccountMailId): Promise<void> {
+    await this.jobs.markSent(id);
+  }
+
+  async markFailed(claim: Claim<AccountMailId>): Promise<void> {
+    await this.jobs.end(claim, 'failed');
+  }
+
   async markDropped(claim: Claim<AccountMailId>): Promise<void> {
-    await this.end(claim, `status = 'dropped'`);
+    await this.jobs.end(claim, 'dropped');
+  }
+
+  async postpone(claim: Claim<AccountMailId>, pause: number): Promise<void> {
+    await this.jobs.postpone(claim, pause);
+  }
+
+  async release(claim: Claim<AccountMailId>): Promise<void> {
+    await this.jobs.release(claim);
+  }
+
+  async backlog(): Promise<Backlog> {
+    return this.jobs.backlog();
   }
 
   async purge(expiredUntil: Instant): Promise<number> {
     const settled = { table: 'account_mails', time: 'expires_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, expiredUntil);
-  }
-
-  protected itemsFrom(rows: readonly ClaimedRow[]) {
-    return rows.map(itemFrom);
   }
 }
 

@@ -2,7 +2,9 @@ import { readFromDatabase } from '../database/on-database.js';
 import {
   type AccountId,
   type AccountMessage,
+  type Backlog,
   type Claim,
+  type ClaimRequest,
   type ClaimedMessage,
   deliveryEnded,
   type Instant,
@@ -19,7 +21,7 @@ import {
 } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, Not } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { claimFrom, PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
+import { JobTable } from '../deliveries/job-table.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { addEvents } from '../events/outbox.js';
 import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
@@ -33,24 +35,17 @@ type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'
   readonly credentialVersion: number;
 };
 
-const QUEUE = {
-  table: 'messages',
-  claim: claimFrom(
-    'messages',
-    `
-    account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
-    email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`,
-  ),
-};
+const CLAIMED = `
+  account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
+  email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`;
 
 const lock = { mode: 'for_no_key_update' } as const;
 
-export class TypeOrmMessageQueue
-  extends PostgresDeliveryQueue<MessageId, ClaimedMessage, ClaimedRow>
-  implements MessageQueue
-{
-  constructor(dataSource: DataSource) {
-    super(dataSource, QUEUE);
+export class TypeOrmMessageQueue implements MessageQueue {
+  private readonly jobs: JobTable<MessageId, ClaimedRow>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.jobs = new JobTable(dataSource, 'messages', CLAIMED);
   }
 
   async add(
@@ -131,11 +126,27 @@ export class TypeOrmMessageQueue
     });
   }
 
-  override async markSent(id: MessageId): Promise<void> {
+  async claim(request: ClaimRequest): Promise<readonly ClaimedMessage[]> {
+    return (await this.jobs.claim(request)).map(itemFrom);
+  }
+
+  async postpone(claim: Claim<MessageId>, pause: number): Promise<void> {
+    await this.jobs.postpone(claim, pause);
+  }
+
+  async release(claim: Claim<MessageId>): Promise<void> {
+    await this.jobs.release(claim);
+  }
+
+  async backlog(): Promise<Backlog> {
+    return this.jobs.backlog();
+  }
+
+  async markSent(id: MessageId): Promise<void> {
     await this.endDelivery({ id, status: Not('sent') }, 'sent');
   }
 
-  override async markFailed({ id, number: claims }: Claim<MessageId>): Promise<void> {
+  async markFailed({ id, number: claims }: Claim<MessageId>): Promise<void> {
     await this.endDelivery({ id, claims, status: 'queued' }, 'failed');
   }
 
@@ -152,10 +163,6 @@ export class TypeOrmMessageQueue
   async purge(writtenUntil: Instant): Promise<number> {
     const settled = { table: 'messages', time: 'created_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, writtenUntil);
-  }
-
-  protected itemsFrom(rows: readonly ClaimedRow[]) {
-    return rows.map(itemFrom);
   }
 }
 

@@ -1,0 +1,77 @@
+import { type Backlog, type Claim, type ClaimRequest, MOST_COUNTED } from '../deliveries/delivery-queue.js';
+import { type Clock, type Instant, later } from '../kernel/clock.js';
+
+export interface Job<Id extends string, Status extends string> {
+  readonly id: Id;
+  readonly status: Status | 'queued' | 'sent' | 'failed';
+  readonly createdAt: Instant;
+  /** Claims so far. */
+  readonly number: number;
+  readonly failures: number;
+  readonly dueAt: Instant;
+}
+
+/** The jobs of a queue. */
+export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
+  readonly all = new Map<Id, Entry>();
+
+  constructor(private readonly clock: Clock) {}
+
+  claim({ limit, lease }: ClaimRequest): readonly Entry[] {
+    const now = this.clock.now();
+    return this.longestDue()
+      .filter(({ dueAt }) => dueAt <= now)
+      .slice(0, limit)
+      .map((job) => {
+        const claimed = { ...job, number: job.number + 1, dueAt: later(now, lease) };
+        this.all.set(job.id, claimed);
+        return claimed;
+      });
+  }
+
+  markSent(id: Id): void {
+    const job = this.all.get(id);
+    if (job !== undefined) this.all.set(id, { ...job, status: 'sent' });
+  }
+
+  postpone(claim: Claim<Id>, pause: number): void {
+    const job = this.claimed(claim);
+    const dueAt = later(this.clock.now(), pause);
+    if (job !== undefined) this.all.set(job.id, { ...job, failures: job.failures + 1, dueAt });
+  }
+
+  release(claim: Claim<Id>): void {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.all.set(job.id, { ...job, dueAt: this.clock.now() });
+  }
+
+  end(claim: Claim<Id>, status: Entry['status']): void {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.all.set(job.id, { ...job, status });
+  }
+
+  backlog(): Backlog {
+    const queued = this.longestDue().slice(0, MOST_COUNTED);
+    const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
+    return { queued: queued.length, oldest };
+  }
+
+  put(job: Entry): void {
+    if (this.all.has(job.id)) throw new Error('two jobs have one id');
+    this.all.set(job.id, job);
+  }
+
+  queued(): readonly Entry[] {
+    return [...this.all.values()].filter(({ status }) => status === 'queued');
+  }
+
+  private longestDue(): readonly Entry[] {
+    return [...this.queued()].sort((one, other) => one.dueAt - other.dueAt);
+  }
+
+  /** The claimed job, unless a later claim exists. */
+  claimed({ id, number }: Claim<Id>): Entry | undefined {
+    const job = this.all.get(id);
+    return job?.status === 'queued' && job.number === number ? job : undefined;
+  }
+}
