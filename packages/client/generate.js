@@ -1,7 +1,6 @@
 /**
- * `node generate.js [FILE]` writes the TypeScript types of the API's OpenAPI description, the names of its int64
- * properties, the POSTs without an Idempotency-Key, and the shape of each operation's result. A test checks that the
- * committed file is current.
+ * Writes `src/generated.ts` for the build: the TypeScript types of the API's OpenAPI description, the names of its int64
+ * properties, the POSTs without an Idempotency-Key, and the shape of each operation's result.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,10 +44,9 @@ const answers = Object.entries(description.paths).flatMap(([path, item]) =>
     }),
 );
 
-const file = process.argv[2] ?? join(import.meta.dirname, 'src/generated.ts');
 writeFileSync(
-  file,
-  `// Made by generate.js of apps/api/openapi.json; npm run generate -w @adoption-store/client makes it anew.
+  join(import.meta.dirname, 'src/generated.ts'),
+  `// Made by generate.js of apps/api/openapi.json. The build makes it anew.
 
 /** The properties of JSON bodies that are int64, and so bigints here. */
 export const int64Properties: ReadonlySet<string> = new Set(${JSON.stringify(int64Properties(description.components.schemas))});
