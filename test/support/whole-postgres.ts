@@ -9,8 +9,8 @@ import { temporaryFolder, until } from '@adoption-store/test-support';
 const run = promisify(execFile);
 
 /** PostgreSQL refuses to run as root. */
-export const NOBODY = 65_534;
-export const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
 
 /**
  * A PostgreSQL from the same folder as pg_dump, which can't save a newer server. The suites' own PostgreSQL has no
@@ -114,7 +114,7 @@ function textOf({ name, isSequence }: Relation): string {
 }
 
 /** The command of a program of PostgreSQL. */
-export function asNobody(program: string, ...args: string[]): [string, string[]] {
+function asNobody(program: string, ...args: string[]): [string, string[]] {
   if (!isRoot) return [program, args];
   return ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--', program, ...args]];
 }

@@ -65,7 +65,7 @@ export function hostName(text: string): string {
   return text;
 }
 
-export function origin(text: string): string {
+function origin(text: string): string {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username + parsed.password !== '') {
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');

@@ -10,7 +10,7 @@ export * from './accounts/api-key-repository.js';
 export * from './accounts/api-key-text.js';
 export * from './accounts/attempt-counter.js';
 export * from './accounts/authenticate.js';
-export { type AccountRequest, type Actor, type Authority, requireAuthority } from './accounts/authority.js';
+export { type AccountRequest, type Actor, type Authority } from './accounts/authority.js';
 export * from './accounts/credential-repository.js';
 export * from './accounts/credentials.js';
 export type { IssuedKey, IssueKeyInput } from './accounts/issue-key.js';
@@ -29,7 +29,7 @@ export * from './animals/use-cases.js';
 export * from './categories/category.js';
 export * from './categories/category-repository.js';
 export * from './categories/use-cases.js';
-export { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
+export { type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
 export * from './events/event.js';
 export * from './events/event-feed.js';
@@ -98,7 +98,6 @@ export {
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_PINGS,
-  MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
   type NewWebhook,

@@ -6,7 +6,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * Enough for a body of the largest size in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
  * size.
  */
-export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
+const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
 /** First size of the buffer for a body of this length or more. */
 const FIRST_BYTES = 1_024;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/index.js';
 
 /** The client's default: a timer of this length is that of a try, which is under way as long as the timer runs. */
-export const TRY_TIMEOUT = 30_000;
+const TRY_TIMEOUT = 30_000;
 
 interface Timer {
   readonly at: number;

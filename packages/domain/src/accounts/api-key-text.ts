@@ -1,7 +1,7 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 
-export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
+const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
 /** The deployment that accepts the key. It is part of the key's text. */
 export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
 

@@ -121,7 +121,7 @@ export function keyName(name: string | undefined): string | undefined {
 }
 
 /** The key, if it belongs to that account, or to any if none is given. */
-export function ownedBy<Key extends Pick<ApiKey, 'accountId'>>(
+function ownedBy<Key extends Pick<ApiKey, 'accountId'>>(
   key: Key | undefined,
   accountId: AccountId | undefined,
 ): Key | undefined {

@@ -14,7 +14,7 @@ export const PLANS = {
 
 export type FixedPlanName = keyof typeof PLANS;
 export type PlanName = FixedPlanName | 'enterprise';
-export const FIXED_PLANS = Object.keys(PLANS) as readonly FixedPlanName[];
+const FIXED_PLANS = Object.keys(PLANS) as readonly FixedPlanName[];
 export const PLAN_NAMES: readonly PlanName[] = [...FIXED_PLANS, 'enterprise'];
 
 /** What an account is allowed. An enterprise account has its own two numbers. */

@@ -87,7 +87,7 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   return { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
 }
 
-export interface AnimalAdded {
+interface AnimalAdded {
   readonly type: 'pet.added';
   readonly data: Animal;
 }
@@ -97,7 +97,7 @@ export interface AnimalChanged {
   readonly data: Animal;
 }
 
-export interface AnimalWithdrawn {
+interface AnimalWithdrawn {
   readonly type: 'pet.removed';
   /** As it was last. */
   readonly data: Animal;

@@ -16,7 +16,7 @@ const PAST_KEYS_SHOWN = 25;
 
 const NONE: Outcomes = { admitted: 0, refused: 0 };
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly key: ApiKey;
   readonly today: Outcomes;
   /** Of the hours shown. */

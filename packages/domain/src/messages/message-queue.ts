@@ -16,7 +16,7 @@ export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
 export type MessagePlace = Pick<Message, 'createdAt' | 'id'>;
 
 /** The messages of an account, the failed ones, or both. One is required: a list without either would read every message. */
-export type MessageFilter =
+type MessageFilter =
   | { readonly accountId: AccountId; readonly status?: 'failed' | undefined }
   | { readonly accountId?: AccountId | undefined; readonly status: 'failed' };
 

@@ -30,12 +30,12 @@ export interface Message extends NewMessage {
   readonly status: MessageStatus;
 }
 
-export interface MessageSent {
+interface MessageSent {
   readonly type: 'message.sent';
   readonly data: Message;
 }
 
-export interface MessageFailed {
+interface MessageFailed {
   readonly type: 'message.failed';
   readonly data: Message;
 }

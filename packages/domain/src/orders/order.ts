@@ -30,10 +30,10 @@ interface OrderHappened<Status extends OrderStatus> {
   readonly data: Order;
 }
 
-export type OrderPlaced = OrderHappened<'placed'>;
-export type OrderCompleted = OrderHappened<'completed'>;
-export type OrderCancelled = OrderHappened<'cancelled'>;
-export type OrderExpired = OrderHappened<'expired'>;
+type OrderPlaced = OrderHappened<'placed'>;
+type OrderCompleted = OrderHappened<'completed'>;
+type OrderCancelled = OrderHappened<'cancelled'>;
+type OrderExpired = OrderHappened<'expired'>;
 export type OrderEvent = OrderPlaced | OrderCompleted | OrderCancelled | OrderExpired;
 
 /** Orders that an account may have placed at the same time, so that no account reserves the whole store. */

@@ -11,7 +11,6 @@ export * from './in-memory-credential-repository.js';
 export * from './in-memory-event-feed.js';
 export { unchanged } from './conditions.js';
 export { decisions } from './decisions.js';
-export { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 export * from './in-memory-message-queue.js';
 export * from './in-memory-message-sender.js';
 export * from './in-memory-order-repository.js';

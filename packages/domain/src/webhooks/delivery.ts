@@ -94,7 +94,7 @@ export type DeliveryOutcome =
   | { readonly status: 'queued'; readonly pause: number };
 
 /** How long all deliveries of a webhook may fail before it is disabled. */
-export const MOST_FAILING = 5 * DAY;
+const MOST_FAILING = 5 * DAY;
 
 /** A longer time without an attempt says nothing about a receiver. */
 const LONGEST_GAP = 2 * DAY;

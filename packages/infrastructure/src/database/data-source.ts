@@ -14,7 +14,7 @@ export type DatabaseConnection = Pick<
 >;
 
 /** Longest life of a connection. A longer one might stay with a server to which the address no longer leads. */
-export const LONGEST_LIFE_SECONDS = 300;
+const LONGEST_LIFE_SECONDS = 300;
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;

@@ -5,7 +5,7 @@ import { NOON, Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** A mail as its reader finds it. */
-export type ReceivedAccountMail = Pick<AccountMail, 'email' | 'kind' | 'token'>;
+type ReceivedAccountMail = Pick<AccountMail, 'email' | 'kind' | 'token'>;
 
 export interface OpenedAccountMailSender {
   readonly sender: AccountMailSender;

@@ -15,13 +15,13 @@ export interface TestFramework {
   readonly random: () => number;
 }
 
-export interface Expectation extends Matchers<void> {
+interface Expectation extends Matchers<void> {
   readonly not: Matchers<void>;
   /** Of a promise that is to be rejected. */
   readonly rejects: Matchers<Promise<void>>;
 }
 
-export interface Matchers<Result> {
+interface Matchers<Result> {
   toBe(expected: unknown): Result;
   toBeDefined(): Result;
   toBeGreaterThanOrEqual(expected: number): Result;

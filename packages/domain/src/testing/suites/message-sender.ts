@@ -8,7 +8,7 @@ import { atOnce, NOON, outcomes, Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** A message as the store finds it. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly id: string;
   /** The address of its author. */
   readonly from: string;
