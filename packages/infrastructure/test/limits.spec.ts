@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type CountedRequest,
   DAY,
-  decide,
-  type Decision,
   DEFAULT_BAN_POLICY,
   HOUR,
   type Instant,
@@ -16,17 +13,12 @@ import {
   type RequestCounter,
   SECOND,
   startOf,
-  type Verdict,
 } from '@adoption-store/domain';
 import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
 import { ask, connectTo } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import slotOf from 'cluster-key-slot';
-import { keysInSlots } from '../src/limits/cluster-slots.js';
-import { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
 import { ExpiringMap, InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
 import { PostgresCountsStore } from '../src/limits/postgres-counts-store.js';
-import type { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 import {
   counterSuites,
@@ -366,202 +358,6 @@ describe('a request counter in this process', () => {
   }
 });
 
-describe('the fallback', () => {
-  const LOST = new Error('Redis is lost');
-  const requestAt = (now = noon): CountedRequest => ({
-    requester: { address: '192.0.2.1' },
-    limits: { perMinute: 3, perDay: Infinity },
-    now,
-  });
-
-  interface Asked<Answer> {
-    readonly resolve: (answer: Answer) => void;
-    readonly reject: (error: Error) => void;
-  }
-
-  const answerIn = <Answer>(asked: Asked<Answer>[]) =>
-    new Promise<Answer>((resolve, reject) => asked.push({ resolve, reject }));
-
-  /** A Redis whose answers the test sets. */
-  class AnsweredByHand {
-    isReady = true;
-    connectionError: Error | undefined;
-    isClosed = false;
-    readonly asked: Asked<Decision>[] = [];
-    readonly looked: Asked<Verdict>[] = [];
-    readonly probed: Asked<void>[] = [];
-
-    readonly decide = () => answerIn(this.asked);
-    readonly look = () => answerIn(this.looked);
-    readonly probe = () => answerIn(this.probed);
-
-    close(): void {
-      this.isClosed = true;
-    }
-  }
-
-  let redis: AnsweredByHand;
-  let states: unknown[];
-  let counter: FallbackRequestCounter;
-
-  function open(isReady = true, connectionError?: Error): void {
-    redis = Object.assign(new AnsweredByHand(), { isReady, connectionError });
-    states = [];
-    counter = new FallbackRequestCounter(
-      redis as unknown as RedisRequestCounter,
-      // Nothing is stored: addresses never are, and a key is only looked at.
-      new InProcessRequestCounter(DEFAULT_BAN_POLICY, {
-        read: () => Promise.resolve({ usage: NO_USAGE, refusals: NO_REFUSALS }),
-      } as unknown as PostgresCountsStore),
-      (failure) => states.push(failure),
-    );
-  }
-  /** Loses Redis. */
-  async function lose(): Promise<void> {
-    const lost = counter.count(requestAt());
-    redis.asked.shift()?.reject(LOST);
-    await lost;
-  }
-  const decisionAt = (now = noon, used = 0) =>
-    decide(
-      { usage: { ...NO_USAGE, minuteStart: noon, minuteUsed: used }, refusals: undefined },
-      requestAt().limits,
-      now,
-      DEFAULT_BAN_POLICY,
-    );
-  const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
-
-  beforeEach(() => {
-    jest.useFakeTimers();
-    open();
-  });
-  afterEach(() => {
-    counter.close();
-    jest.useRealTimers();
-  });
-
-  it('a start reports whether Redis is connected, and why not', () => {
-    expect(states).toEqual([undefined]);
-    open(false);
-    expect(states).toEqual([new Error('the connection is closed')]);
-    open(false, LOST);
-    expect(states).toEqual([LOST]);
-  });
-
-  it('a loss is reported once, however many requests notice it', async () => {
-    const pending = [counter.count(requestAt()), counter.count(requestAt())];
-    for (const { reject } of redis.asked) reject(LOST);
-    expect((await Promise.all(pending)).map(({ minute }) => minute.used)).toEqual([1, 2]);
-    expect([states, counter.isShared, counter.fallbacks]).toEqual([[undefined, LOST], false, 2]);
-  });
-
-  it('a closed connection is a loss, and is sent nothing', async () => {
-    redis.isReady = false;
-    expect((await counter.count(requestAt())).minute.used).toBe(1);
-    expect(redis.asked).toEqual([]);
-    expect(states).toEqual([undefined, new Error('the connection is closed')]);
-  });
-
-  it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
-    const { verdict } = decisionAt(noon, 1);
-    const ofKey = { requester: newRequester(), limits: free, now: noon };
-    const answered = counter.look(ofKey);
-    redis.looked.shift()?.resolve(verdict);
-    expect(await answered).toBe(verdict);
-    const unanswered = counter.look(ofKey);
-    redis.looked.shift()?.reject(LOST);
-    expect((await unanswered).minute.used).toBe(0);
-    expect(states).toEqual([undefined, LOST]);
-    // It doesn't ask a Redis that is lost.
-    expect((await counter.look(ofKey)).minute.used).toBe(0);
-  });
-
-  it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {
-    const counted = counter.count(requestAt());
-    redis.asked.shift()?.resolve(decisionAt(noon, 1));
-    await counted;
-    const look = counter.look(requestAt());
-    expect(redis.looked).toEqual([]);
-    expect((await look).minute.used).toBe(2);
-  });
-
-  it('an address without requests left is refused without Redis, until its minute ends', async () => {
-    const last = counter.count(requestAt());
-    redis.asked.shift()?.resolve(decisionAt(noon, 2));
-    expect(await last).toMatchObject({ outcome: 'admitted', minute: { used: 3 } });
-    expect(await counter.count(requestAt(later(noon, MINUTE - 1)))).toMatchObject({ outcome: 'rate_limited' });
-    expect(redis.asked).toEqual([]);
-    const next = counter.count(requestAt(later(noon, MINUTE)));
-    redis.asked.shift()?.resolve(decisionAt(later(noon, MINUTE)));
-    expect(await next).toMatchObject({ outcome: 'admitted', minute: { used: 1 } });
-  });
-
-  it('an answer that arrives after the loss changes no count of this process', async () => {
-    const late = counter.count(requestAt());
-    const [first] = redis.asked.splice(0);
-    await lose();
-    await counter.count(requestAt());
-    first?.resolve(decisionAt());
-    expect((await late).minute.used).toBe(1);
-    expect((await counter.look(requestAt())).minute.used).toBe(2);
-  });
-
-  it('Redis is probed 400 ms after each answer, and used meanwhile', async () => {
-    await pass(399);
-    expect(redis.probed).toHaveLength(0);
-    await pass(1);
-    expect(redis.probed).toHaveLength(1);
-    await pass(5_000);
-    expect(redis.probed).toHaveLength(1);
-    redis.probed.shift()?.resolve();
-    await pass(399);
-    expect(redis.probed).toHaveLength(0);
-    await pass(1);
-    expect([redis.probed.length, states, counter.isShared]).toEqual([1, [undefined, undefined], true]);
-  });
-
-  it('a failed probe is a loss', async () => {
-    await pass(400);
-    redis.probed.shift()?.reject(LOST);
-    await pass(0);
-    expect([states, counter.isShared]).toEqual([[undefined, LOST], false]);
-  });
-
-  it('a lost Redis is probed 100 ms after each failure, and used again once it answers', async () => {
-    await lose();
-    for (let failures = 0; failures < 3; failures++) {
-      await pass(99);
-      expect(redis.probed).toHaveLength(0);
-      await pass(1);
-      redis.probed.shift()?.reject(LOST);
-      await pass(0);
-    }
-    await pass(100);
-    redis.probed.shift()?.resolve();
-    await pass(0);
-    // The latest failure is the reason of a loss that lasts.
-    expect([states, counter.isShared]).toEqual([[undefined, LOST, LOST, LOST, LOST, undefined], true]);
-  });
-
-  it('a probe from before the loss says nothing about Redis after it', async () => {
-    await pass(400);
-    await lose();
-    redis.probed.shift()?.resolve();
-    await pass(99);
-    expect([states, counter.isShared, redis.probed.length]).toEqual([[undefined, LOST], false, 0]);
-    await pass(1);
-    expect(redis.probed).toHaveLength(1);
-  });
-
-  it('a closed counter closes its connection, and probes no more', async () => {
-    await pass(400);
-    counter.close();
-    redis.probed.shift()?.resolve();
-    await pass(5_000);
-    expect([redis.isClosed, redis.probed, states]).toEqual([true, [], [undefined]]);
-  });
-});
-
 describe('an expiring map', () => {
   const LENGTH = 1_000;
   const start = instant(50 * LENGTH);
@@ -597,33 +393,5 @@ describe('an expiring map', () => {
     const map = mapOf(10 * LENGTH, 0, LENGTH);
     expect(map.get(10 * LENGTH)).toBeUndefined();
     expect(map.get(0)).toBe('set at 0');
-  });
-});
-
-const [one, other] = [
-  ['10.0.0.1', 6379, 'id'],
-  ['10.0.0.2', 6379, 'id'],
-];
-
-describe('the keys that probe a cluster', () => {
-  it('are one for each primary, however its slots are spread', () => {
-    const keys = keysInSlots('probe', [
-      [0, 99, one],
-      [100, 100, other, ['a replica']],
-      [101, 16_383, one],
-    ]);
-    expect(keys).toHaveLength(2);
-    expect(keys.map(slotOf)).toContain(100);
-    expect(keysInSlots('probe', [[0, 16_383, one]])).toEqual(['probe:1']);
-  });
-
-  it('are none as long as a slot has no primary', () => {
-    const keys = () =>
-      keysInSlots('probe', [
-        [0, 99, one],
-        [102, 16_383, other],
-      ]);
-    expect(keys).toThrow("2 of the cluster's slots have no primary");
-    expect(() => keysInSlots('probe', [])).toThrow('16384');
   });
 });

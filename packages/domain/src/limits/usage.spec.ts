@@ -1,0 +1,205 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { ApiKeyId } from '../accounts/api-key.js';
+import { plan, PLANS } from '../accounts/plan.js';
+import { createApplication } from '../application.js';
+import { DAY, HOUR, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+import { sumOf } from './show-usage.js';
+
+const NOON = instant(Date.UTC(2026, 0, 1, 12));
+
+async function openAccount() {
+  const ports = inMemoryPorts();
+  ports.clock.set(NOON);
+  const application = createApplication(ports);
+  const account = await application.signUp.execute({ email: 'dev@example.com', password: 'a horse, a battery' });
+  const issue = async () => {
+    const { text } = await application.issueKey.execute({ accountId: account.id, name: 'till' });
+    return application.authenticate.execute(text);
+  };
+  const one = await issue();
+  const send = async (times: number, key = one) => {
+    for (let sent = 0; sent < times; sent += 1) {
+      application.recordRequest.execute(key, { isUse: true, verdict: await application.meterRequest.execute(key) });
+    }
+  };
+  const show = () => application.showUsage.execute({ accountId: account.id });
+  return { ...application, ports, clock: ports.clock, account, accountId: account.id, one, issue, send, show };
+}
+
+describe('usage', () => {
+  it('of this minute and today matches the limiter’s counts, and is not increased by showing it or the limits', async () => {
+    const { send, show, clock, meterRequest, one } = await openAccount();
+    await send(7);
+    clock.advance(MINUTE);
+    await send(2);
+    await meterRequest.look(one);
+    await show();
+    const shown = await show();
+    expect(shown).toMatchObject({
+      plan: PLANS.free,
+      minute: { limit: 60, used: 2, resetsAt: later(NOON, 2 * MINUTE) },
+      today: { limit: 1_000, used: 9, resetsAt: Date.UTC(2026, 0, 2) },
+      refusedToday: 0,
+    });
+    for (const spans of [shown.days, shown.hours]) expect(spans.at(-1)).toMatchObject({ admitted: 9, refused: 0 });
+  });
+
+  it('includes refusals, and the end of the ban of each key that isn’t revoked', async () => {
+    const { send, show, one, issue, clock, revokeKey, ports } = await openAccount();
+    const other = await issue();
+    await send(60 + 50, one);
+    await send(3, other);
+    const until = later(NOON, 5 * MINUTE);
+    const shown = await show();
+    expect(shown).toMatchObject({ minute: { used: 60 }, refusedToday: 53 });
+    expect(shown.bans).toMatchObject([{ key: { id: one.key.id }, until }]);
+    for (const { key } of [one, other]) await revokeKey.execute({ id: key.id });
+    // Keys that are over tell the account's windows, and one tells as much as all.
+    const look = jest.spyOn(ports.requests, 'look');
+    expect(await show()).toMatchObject({ minute: { used: 60 }, bans: [] });
+    expect(look).toHaveBeenCalledTimes(1);
+    clock.set(until);
+    expect((await show()).bans).toEqual([]);
+  });
+
+  it('by hour and day covers the last 48 UTC hours and 90 UTC days, for the account', async () => {
+    const { send, show, issue, one, clock, revokeKey } = await openAccount();
+    await send(3);
+    await revokeKey.execute({ id: one.key.id });
+    const other = await issue();
+    const midnight = instant(Date.UTC(2026, 0, 2));
+    clock.set(midnight);
+    await send(5, other);
+    const { days, hours, keys, total } = await show();
+    expect([days.length, days[0]?.start, days.at(-1)?.start]).toEqual([90, midnight - 89 * DAY, midnight]);
+    expect(days.map(({ admitted }) => admitted)).toEqual([...Array.from({ length: 88 }, () => 0), 3, 5]);
+    expect([hours.length, hours[0]?.start, hours.at(-1)?.start]).toEqual([48, midnight - 47 * HOUR, midnight]);
+    expect([hours[35]?.admitted, hours[47]?.admitted, sumOf(hours).admitted]).toEqual([3, 5, 8]);
+    expect(total).toEqual({ admitted: 8, refused: 0 });
+    const byKey = keys.map((each) => [each.key.id, each.today.admitted, each.hours.admitted, each.days.admitted]);
+    expect(byKey).toEqual([
+      [one.key.id, 0, 3, 3],
+      [other.key.id, 5, 5, 5],
+    ]);
+    clock.advance(90 * DAY);
+    expect((await show()).keys.map(({ key }) => key.id)).toEqual([other.key.id]);
+  });
+
+  it('may be that of one key, while limits, refusals of today and the table stay those of the account', async () => {
+    const { send, showUsage, issue, one, accountId, openAccount: open, issueKey } = await openAccount();
+    const other = await issue();
+    await send(2, other);
+    await send(60, one);
+    const shown = await showUsage.execute({ accountId, keyId: other.key.id });
+    expect(shown.key).toMatchObject({ id: other.key.id });
+    expect([sumOf(shown.hours), sumOf(shown.days)]).toEqual([0, 1].map(() => ({ admitted: 2, refused: 0 })));
+    expect(shown).toMatchObject({ minute: { used: 60 }, refusedToday: 2, total: { admitted: 60, refused: 2 } });
+    expect(shown.keys.map(({ days }) => days.admitted)).toEqual([58, 2]);
+    const strangers = await open.execute({ email: 'other@example.com' });
+    const theirs = (await issueKey.execute({ accountId: strangers.id })).key;
+    for (const keyId of [theirs.id, 999n as ApiKeyId]) {
+      await expect(showUsage.execute({ accountId, keyId })).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  it('is as of the last request that is included', async () => {
+    const { send, show, clock } = await openAccount();
+    expect((await show()).asOf).toBeUndefined();
+    await send(1);
+    clock.advance(HOUR);
+    expect((await show()).asOf).toBe(NOON);
+    clock.advance(2 * DAY);
+    expect((await show()).asOf).toBeUndefined();
+  });
+
+  it('is empty for an account without keys, and not found for a closed one', async () => {
+    const { openAccount: open, showUsage, closeAccount, accountId, show } = await openAccount();
+    const { id } = await open.execute({ email: 'none@example.com', plan: plan('pro') });
+    expect(await showUsage.execute({ accountId: id })).toMatchObject({
+      minute: { limit: 300, used: 0, resetsAt: later(NOON, MINUTE) },
+      today: { limit: 10_000, used: 0, resetsAt: later(NOON, 12 * HOUR) },
+      keys: [],
+      bans: [],
+    });
+    await closeAccount.execute({ accountId, password: 'a horse, a battery' });
+    await expect(show()).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('an answered request', () => {
+  const REFUSED = { operation: 'GET /v1/pets', code: 'invalid_parameter', requestId: 'request-1' };
+
+  it('is a use of its key and operation in that minute, unless the key was refused', async () => {
+    const { recordRequest, showKey, accountId, one, clock } = await openAccount();
+    const shownAfter = async (isUse: boolean, operation?: string) => {
+      recordRequest.execute(one, { isUse, operation });
+      const { key, operations } = await showKey.execute({ accountId, id: one.keyId });
+      return [key.lastUsedAt, operations];
+    };
+    expect(await shownAfter(false, 'list')).toEqual([undefined, []]);
+    clock.set(later(NOON, 61 * SECOND));
+    expect(await shownAfter(true)).toEqual([later(NOON, MINUTE), []]);
+    clock.set(later(NOON, 121 * SECOND));
+    const list = [{ operation: 'list', lastUsedAt: later(NOON, 2 * MINUTE) }];
+    expect(await shownAfter(true, 'list')).toEqual([later(NOON, 2 * MINUTE), list]);
+  });
+
+  it('is counted by the verdict of the limits, if they were asked', async () => {
+    const { recordRequest, send, one, ports, accountId } = await openAccount();
+    recordRequest.execute(one, { isUse: true });
+    expect(await ports.requestRecords.listUsage(accountId, 'hour', NOON)).toEqual([]);
+    await send(61);
+    const used = [{ start: NOON, admitted: 60, refused: 1 }];
+    expect(await ports.requestRecords.listUsage(accountId, 'hour', NOON)).toEqual(used);
+    expect(await ports.requestRecords.listRefusals(accountId)).toEqual([]);
+  });
+
+  it('that was refused is shown with its time, key, operation, code and id, and found by its id', async () => {
+    const { recordRequest, showRefusals, accountId, one, clock } = await openAccount();
+    recordRequest.execute(one, { isUse: true, refusal: REFUSED });
+    clock.advance(SECOND);
+    recordRequest.execute(one, { isUse: true, refusal: { ...REFUSED, requestId: 'request-2' } });
+    const shown = { ...REFUSED, keyId: one.keyId, key: { name: 'till', ending: one.key.ending } };
+    const found = [
+      { ...shown, at: later(NOON, SECOND), requestId: 'request-2' },
+      { ...shown, at: NOON },
+    ];
+    expect(await showRefusals.execute({ accountId })).toEqual(found);
+    expect(await showRefusals.execute({ accountId, requestId: 'request-1' })).toEqual(found.slice(1));
+  });
+
+  it('is not looked for by what is no id', async () => {
+    const { showRefusals, accountId, ports } = await openAccount();
+    const listRefusals = jest.spyOn(ports.requestRecords, 'listRefusals');
+    for (const requestId of ['', ' request-1', 'request-1\n', '\0', 'x'.repeat(65)]) {
+      expect(await showRefusals.execute({ accountId, requestId })).toEqual([]);
+    }
+    expect(listRefusals).not.toHaveBeenCalled();
+    await showRefusals.execute({ accountId, requestId: 'x'.repeat(64) });
+    expect(listRefusals).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['refusals', 7 * DAY],
+    // Two hours longer than they are shown.
+    ['hours', 50 * HOUR],
+    ['usage', 400 * DAY],
+  ] as const)('has its %s purged after %d ms, and not before', async (kind, age) => {
+    const { recordRequest, send, one, purgeExpired, clock } = await openAccount();
+    clock.set(startOf(DAY, NOON));
+    await send(1);
+    recordRequest.execute(one, { isUse: true, refusal: REFUSED });
+    clock.advance(age);
+    expect(await purgeExpired.execute(kind)).toBe(0);
+    clock.advance(1);
+    expect(await purgeExpired.execute(kind)).toBe(1);
+  });
+
+  it('leaves counts that the counter itself purges', async () => {
+    const { ports, clock, purgeExpired } = await openAccount();
+    const purge = jest.spyOn(ports.requests, 'purge').mockResolvedValue(7);
+    expect(await purgeExpired.execute('counts')).toBe(7);
+    expect(purge.mock.calls).toEqual([[clock.now()]]);
+  });
+});

@@ -1,0 +1,336 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AccountId } from '../accounts/account.js';
+import { plan } from '../accounts/plan.js';
+import { createApplication } from '../application.js';
+import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { byOperator, inMemoryPorts, unchanged } from '../testing/index.js';
+import { PAUSES } from './delivery.js';
+import type { WebhookAttempt } from './use-cases.js';
+import { MOST_WEBHOOKS } from './webhook.js';
+
+const NOW = instant(Date.UTC(2026, 0, 1));
+const URL = 'https://hooks.example.com/store';
+
+async function openStore({ mailsAccounts = true } = {}) {
+  const ports = inMemoryPorts();
+  const application = createApplication(ports, { mailsAccounts });
+  const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com', plan: plan('free') });
+  const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url: URL }));
+  const own = byOperator({ accountId, id: webhook.id });
+  const ping = async (times = 1) => {
+    for (let count = 0; count < times; count += 1) await application.pingWebhook.execute(own);
+  };
+  /** Takes one turn and returns its attempts. */
+  const deliver = async () => {
+    const attempts: WebhookAttempt[] = [];
+    await application.wakeWebhooks.execute();
+    const turn = await application.deliverWebhooks.execute((each) => attempts.push(each));
+    return { attempts, ...turn };
+  };
+  const { clock, webhookSender: receiver } = ports;
+  const deliveries = async () => (await application.listDeliveries.execute(own)).items;
+  return { ...application, ports, clock, receiver, own, webhook, secret, ping, deliver, deliveries };
+}
+
+describe('a webhook', () => {
+  it('is created enabled, with a secret that is shown once', async () => {
+    const { webhook, secret, getWebhook, listWebhooks, own, createWebhook, clock } = await openStore();
+    const at = { createdAt: clock.now(), updatedAt: clock.now() };
+    const fields = { url: URL, types: undefined, description: undefined, status: 'enabled', ...at };
+    expect(webhook).toEqual({
+      accountId: own.accountId,
+      ...fields,
+      id: expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/),
+    });
+    expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
+    expect(Buffer.from(secret.slice(6), 'base64').toString('base64')).toBe(secret.slice(6));
+    expect(await getWebhook.execute(own)).toEqual(webhook);
+    const { webhook: next } = await createWebhook.execute({ ...own, url: URL, types: ['order.placed', 'pet.added'] });
+    expect(next.types).toEqual(['pet.added', 'order.placed']);
+    expect(await listWebhooks.execute(own)).toEqual([webhook, next]);
+  });
+
+  it.each([
+    ['url must begin with https://', { url: 'http://example.com' }],
+    ['url must be at most 2048 characters', { url: `https://${'x'.repeat(2_048)}` }],
+    ['types must be some of pet.added, ', { types: [] }],
+    [', each at most once', { types: ['pet.added', 'pet.added'] }],
+    ['types must be some of ', { types: ['webhook.ping'] }],
+    ['description must be at most 255 characters', { description: 'x'.repeat(256) }],
+    ['; description must not contain U+0000 or a lone surrogate', { description: '\0', types: ['x'] }],
+  ])('is refused, at its creation and as a change: %s', async (message, change) => {
+    const { createWebhook, changeWebhook, own } = await openStore();
+    const refused = { code: 'invalid_parameter', message: expect.stringContaining(message) as unknown };
+    await expect(createWebhook.execute({ ...own, url: URL, ...change })).rejects.toMatchObject(refused);
+    await expect(changeWebhook.execute({ ...own, change })).rejects.toMatchObject(refused);
+  });
+
+  it('is changed in the given fields, of which null takes a value away', async () => {
+    const { changeWebhook, getWebhook, own, webhook, clock } = await openStore();
+    clock.advance(MINUTE);
+    const fields = { types: ['pet.added'], description: 'ours' } as const;
+    const changed = await changeWebhook.execute({ ...own, change: fields });
+    expect(changed).toEqual({ ...webhook, ...fields, updatedAt: clock.now() });
+    clock.advance(MINUTE);
+    expect(await changeWebhook.execute({ ...own, change: fields })).toEqual(changed);
+    const condition = unchanged(changed);
+    const back = await changeWebhook.execute({ ...own, condition, change: { types: null, description: null } });
+    expect(back).toEqual({ ...webhook, updatedAt: clock.now() });
+    await expect(changeWebhook.execute({ ...own, condition, change: fields })).rejects.toMatchObject({
+      code: 'precondition_failed',
+    });
+    await expect(changeWebhook.execute({ ...own, change: {} })).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(await getWebhook.execute(own)).toEqual(back);
+  });
+
+  it('has its URL as the sender writes it, whose length is judged, and an equal one changes nothing', async () => {
+    const { createWebhook, changeWebhook, own, webhook, clock, receiver } = await openStore();
+    const longest = `${URL}/`.padEnd(2_048, 'x');
+    const { webhook: created } = await createWebhook.execute({ ...own, url: `${longest}#the part that is not sent` });
+    expect(created.url).toBe(longest);
+    clock.advance(MINUTE);
+    expect(await changeWebhook.execute({ ...own, change: { url: `${URL}#again` } })).toEqual(webhook);
+    const other = { ...webhook, url: `${URL}/2`, updatedAt: clock.now() };
+    expect(await changeWebhook.execute({ ...own, change: { url: `${URL}/2#` } })).toEqual(other);
+    receiver.check = () => Promise.reject(new Error('the name of a URL that stays is not looked up'));
+    expect(await changeWebhook.execute({ ...own, change: { url: other.url } })).toEqual(other);
+  });
+
+  it('is its account’s alone, and gone once it is deleted', async () => {
+    const { deleteWebhook, own, ...application } = await openStore();
+    const { getWebhook, changeWebhook, rotateWebhookSecret, pingWebhook, listDeliveries } = application;
+    const expectNone = async (whose: typeof own) => {
+      for (const attempt of [
+        () => getWebhook.execute(whose),
+        () => changeWebhook.execute({ ...whose, change: { status: 'disabled' } }),
+        () => rotateWebhookSecret.execute(whose),
+        () => pingWebhook.execute(whose),
+        () => listDeliveries.execute(whose),
+        () => application.retryDelivery.execute({ ...whose, deliveryId: 'dlv_1' }),
+        () => application.recoverDeliveries.execute({ ...whose, since: NOW }),
+        () => deleteWebhook.execute(whose),
+      ])
+        await expect(attempt()).rejects.toMatchObject({ code: 'not_found' });
+    };
+    await expectNone({ ...own, accountId: 99n as AccountId });
+    await deleteWebhook.execute(own);
+    await expectNone(own);
+  });
+
+  it('has at most five secrets that sign; the next one needs one of them to end', async () => {
+    const { rotateWebhookSecret, own, clock, ping, deliver, receiver, ...store } = await openStore();
+    const secrets = [store.secret];
+    const rotate = async () => {
+      clock.advance(HOUR);
+      secrets.unshift((await rotateWebhookSecret.execute(own)).secret);
+    };
+    for (let rotations = 0; rotations < 4; rotations += 1) await rotate();
+    await ping();
+    await deliver();
+    expect(receiver.requests.map((request) => request.secrets)).toEqual([secrets]);
+    await expect(rotate()).rejects.toMatchObject({ code: 'too_many_secrets' });
+    clock.advance(19 * HOUR);
+    await rotate();
+    expect(secrets).toHaveLength(6);
+  });
+
+  it('is found by an operator without its account, who disables, enables and removes it', async () => {
+    const { listAllWebhooks, disableWebhook, removeWebhook, getWebhook, own, webhook, clock } = await openStore();
+    const listed = await listAllWebhooks.execute({ email: 'DEV@example.com', limit: 10 });
+    expect(listed).toMatchObject([{ webhook, account: { email: 'dev@example.com' }, failingSince: undefined }]);
+    expect(await listAllWebhooks.execute({ limit: 10 })).toEqual(listed);
+    expect(await listAllWebhooks.execute({ after: webhook.id, limit: 10 })).toEqual([]);
+    expect(await listAllWebhooks.execute({ email: 'nobody@example.com', limit: 10 })).toEqual([]);
+    clock.advance(MINUTE);
+    const disabled = { ...webhook, status: 'disabled', updatedAt: clock.now() };
+    expect(await disableWebhook.execute({ id: own.id, isDisabled: true })).toEqual(disabled);
+    expect(await disableWebhook.execute({ id: own.id, isDisabled: false })).toMatchObject({ status: 'enabled' });
+    await removeWebhook.execute({ id: own.id });
+    await expect(getWebhook.execute(own)).rejects.toMatchObject({ code: 'not_found' });
+    const refused = { code: 'not_found', message: `no webhook has the id ${own.id}` };
+    await expect(removeWebhook.execute({ id: own.id })).rejects.toMatchObject(refused);
+    await expect(disableWebhook.execute({ id: own.id, isDisabled: true })).rejects.toMatchObject(refused);
+  });
+
+  it('has its secrets looked at, however many there are, until the worker stops', async () => {
+    const { createWebhook, openAccount, rotateWebhookSecret, reencryptWebhooks, clock, ports } = await openStore();
+    for (let accounts = 0; accounts < 11; accounts += 1) {
+      const { id: accountId } = await openAccount.execute({ email: `dev-${accounts}@example.com`, plan: plan('free') });
+      for (let webhooks = 0; webhooks < 10; webhooks += 1) {
+        const { webhook } = await createWebhook.execute(byOperator({ accountId, url: URL }));
+        await rotateWebhookSecret.execute(byOperator(webhook));
+      }
+    }
+    clock.advance(DAY);
+    const past = () => [...ports.webhooks.entries.values()].filter(({ secrets }) => secrets.past.length > 0).length;
+    await reencryptWebhooks.execute(() => true);
+    expect(past()).toBeGreaterThan(0);
+    expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [] });
+    expect(past()).toBe(0);
+  });
+
+  it('is neither created nor changed if its actor has lost the right to while the URL was looked up', async () => {
+    const { createWebhook, changeWebhook, listWebhooks, issueKey, revokeKey, receiver, own, webhook } =
+      await openStore();
+    const { accountId } = own;
+    const { key } = await issueKey.execute({ accountId });
+    const actor = { keyId: key.id };
+    receiver.check = async (checked) => {
+      await revokeKey.execute({ id: key.id });
+      return checked;
+    };
+    const url = 'https://other.example.com';
+    const refused = { code: 'revoked_api_key' };
+    await expect(createWebhook.execute({ accountId, actor, url })).rejects.toMatchObject(refused);
+    const { key: another } = await issueKey.execute({ accountId });
+    receiver.check = async (checked) => {
+      await revokeKey.execute({ id: another.id });
+      return checked;
+    };
+    const change = { ...own, actor: { keyId: another.id }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject(refused);
+    expect(await listWebhooks.execute(own)).toEqual([webhook]);
+  });
+
+  it('has its URL looked up for nobody who can’t create it or change it anyway', async () => {
+    const { createWebhook, changeWebhook, receiver, own, webhook } = await openStore();
+    const url = 'https://other.example.com';
+    for (let count = 1; count < MOST_WEBHOOKS; count += 1) await createWebhook.execute({ ...own, url });
+    receiver.check = () => Promise.reject(new Error('it was looked up'));
+    await expect(createWebhook.execute({ ...own, url })).rejects.toMatchObject({ code: 'too_many_webhooks' });
+    const change = { ...own, actor: { credentialVersion: 9 }, change: { url } };
+    await expect(changeWebhook.execute(change)).rejects.toMatchObject({ code: 'signed_out' });
+    expect(await changeWebhook.execute({ ...own, change: { url: URL } })).toEqual(webhook);
+  });
+
+  it('that is disabled is asked to be enabled first, before anything is queued for it', async () => {
+    const { changeWebhook, pingWebhook, retryDelivery, recoverDeliveries, own, deliveries } = await openStore();
+    await changeWebhook.execute({ ...own, change: { status: 'disabled' } });
+    const refused = { code: 'webhook_disabled' };
+    await expect(pingWebhook.execute(own)).rejects.toMatchObject(refused);
+    await expect(retryDelivery.execute({ ...own, deliveryId: 'dlv_1' })).rejects.toMatchObject(refused);
+    await expect(recoverDeliveries.execute({ ...own, since: NOW })).rejects.toMatchObject(refused);
+    expect(await deliveries()).toEqual([]);
+  });
+});
+
+/** The id of the first delivery, the second … */
+const numbered = (number: number) => `dlv_${number.toString(16).padStart(32, '0')}`;
+
+describe('delivering to webhooks', () => {
+  it('sends an event’s type, time and data under its id, with the secrets of the time', async () => {
+    const { addAnimal, publishEvents, listEvents, receiver, deliver, own, clock, ...store } = await openStore();
+    await addAnimal.execute({ name: '"Łuna" 🐈', categoryId: 2n ** 63n - 1n });
+    const happened = clock.now();
+    await publishEvents.execute();
+    const { secret } = await store.rotateWebhookSecret.execute(own);
+    clock.advance(DAY - 1);
+    const [event] = (await listEvents.execute(own)).events;
+    expect(await deliver()).toEqual({
+      attempts: [{ id: numbered(1), webhookId: own.id, type: 'pet.added', attempt: 1, outcome: 'sent' }],
+      mayHaveMore: true,
+    });
+    expect(receiver.requests).toEqual([
+      {
+        url: URL,
+        id: event?.id,
+        at: clock.now(),
+        secrets: [secret, store.secret],
+        body: `{"type":"pet.added","timestamp":"${new Date(happened).toISOString()}","data":${event?.data ?? ''}}`,
+      },
+    ]);
+    clock.advance(1);
+    await store.ping();
+    await deliver();
+    const { id, body, secrets } = receiver.requests[1] ?? {};
+    expect([id, secrets]).toEqual([numbered(2), [secret]]);
+    expect(JSON.parse(body ?? '')).toMatchObject({ type: 'webhook.ping', data: { id: own.id } });
+    expect(await deliver()).toEqual({ attempts: [], mayHaveMore: false });
+  });
+
+  it('is signed and judged by the queue’s time, whatever the clock of the worker says', async () => {
+    const { ports, clock, receiver, own, ping, getWebhook, changeWebhook } = await openStore();
+    for (const skew of [-10 * MINUTE, 10 * MINUTE]) {
+      const worker = createApplication({ ...ports, clock: { now: () => later(clock.now(), skew) } });
+      await changeWebhook.execute({ ...own, change: { status: 'enabled' } });
+      await ping();
+      receiver.answer = () => 410;
+      clock.advance(HOUR);
+      await worker.deliverWebhooks.execute();
+      expect(receiver.requests.at(-1)?.at).toBe(clock.now());
+      expect(await getWebhook.execute(own)).toMatchObject({ status: 'disabled', updatedAt: clock.now() });
+    }
+  });
+
+  it('sends the deliveries of a turn at the same time, at most 20', async () => {
+    const { ping, deliver, receiver, addAnimal, publishEvents } = await openStore();
+    await ping(20);
+    await addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    await publishEvents.execute();
+    receiver.answer = () => 200;
+    expect((await deliver()).attempts).toHaveLength(20);
+    expect((await deliver()).attempts).toHaveLength(1);
+  });
+
+  it.each([
+    [302, 'postponed'],
+    [500, 'postponed'],
+    [undefined, 'postponed'],
+    [410, 'failed'],
+    [299, 'sent'],
+  ] as const)('an attempt that is answered %s is %s', async (answer, outcome) => {
+    const { ping, deliver, receiver, deliveries, getWebhook, own, clock } = await openStore();
+    await ping();
+    const noon = clock.now();
+    receiver.answer = () => {
+      clock.advance(3 * SECOND);
+      return answer ?? new Error('no answer');
+    };
+    expect((await deliver()).attempts).toMatchObject([{ outcome }]);
+    const history = [{ attemptedAt: noon, responseStatus: answer, duration: 3 * SECOND }];
+    expect(await deliveries()).toMatchObject([{ attempts: 1, responseStatus: answer, history }]);
+    expect((await getWebhook.execute(own)).status).toBe(answer === 410 ? 'disabled' : 'enabled');
+  });
+
+  it('attempts a delivery ten times in about three days, until a retry begins again', async () => {
+    const { ping, deliver, receiver, clock, deliveries, retryDelivery, own } = await openStore();
+    await ping();
+    receiver.answer = () => 500;
+    for (const pause of PAUSES) {
+      expect((await deliver()).attempts).toMatchObject([{ outcome: 'postponed' }]);
+      clock.advance(0.9 * pause - 1);
+      if (pause > MINUTE) expect((await deliver()).attempts).toEqual([]);
+      clock.advance(0.1 * pause + 1);
+    }
+    expect((await deliver()).attempts).toMatchObject([{ attempt: 10, outcome: 'failed' }]);
+    const [failed] = await deliveries();
+    expect(failed).toMatchObject({ status: 'failed', attempts: 10, nextAttemptAt: undefined });
+    receiver.answer = () => 200;
+    const again = await retryDelivery.execute({ ...own, deliveryId: failed?.id ?? '' });
+    expect(again).toMatchObject({ status: 'queued', attempts: 0, nextAttemptAt: clock.now() });
+    clock.advance(MINUTE);
+    expect((await deliver()).attempts).toMatchObject([{ attempt: 1, outcome: 'sent' }]);
+    await expect(retryDelivery.execute({ ...own, deliveryId: 'dlv_9' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it.each([true, false])(
+    'disables a webhook after 5 days of failures, and tells its owner by mail: %s',
+    async (isTold) => {
+      const { ping, deliver, receiver, clock, getWebhook, own, ports } = await openStore({ mailsAccounts: isTold });
+      receiver.answer = () => 500;
+      for (const pause of [0, DAY, DAY, DAY, DAY, DAY - SECOND]) {
+        clock.advance(pause);
+        await ping();
+        await deliver();
+      }
+      expect((await getWebhook.execute(own)).status).toBe('enabled');
+      clock.advance(MINUTE);
+      await deliver();
+      expect((await getWebhook.execute(own)).status).toBe('disabled');
+      const mails = await ports.accountMails.claim({ limit: 10, lease: MINUTE });
+      expect(mails.map(({ kind, email, about }) => ({ kind, email, about }))).toEqual(
+        isTold ? [{ kind: 'webhook', email: 'dev@example.com', about: URL }] : [],
+      );
+    },
+  );
+});
