@@ -301,7 +301,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor of events that are no longer kept, or from before a restore of the database, is 410 `cursor_expired`. It needs the scope `events:read`.
+         * @description Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and messages. Without a cursor it begins with the oldest event that is kept, with `from=now` behind the last one. Every page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor of events that are no longer kept, or from before a restore of the database, is 410 `cursor_expired`. To keep a copy of a list, begin with `from=now`, then list all, then go on from the `Link`. It needs the scope `events:read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -977,6 +977,12 @@ export interface components {
          * @enum {string}
          */
         EventType: "pet.added" | "pet.changed" | "pet.removed" | "order.placed" | "order.completed" | "order.cancelled" | "order.expired" | "message.sent" | "message.failed";
+        /**
+         * @description Where a list of events begins.
+         * @example now
+         * @enum {string}
+         */
+        EventStart: "now";
         /**
          * @description Where events are sent.
          * @example {
@@ -2814,6 +2820,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Only events of these types. Repeat the parameter for several. */
                 type?: components["schemas"]["EventType"][];
+                /** @description Begins with what happens from now on, with an empty page. Not with `cursor`. */
+                from?: components["schemas"]["EventStart"];
                 /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
                 cursor?: components["parameters"]["Cursor"];
             };
