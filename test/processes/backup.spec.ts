@@ -14,7 +14,7 @@ import {
   walkPages,
   withdrawPet,
 } from '@adoption-store/api/testing/pets-client';
-import { request } from '@adoption-store/api/testing/raw-http';
+import { type RawResponse, request } from '@adoption-store/api/testing/raw-http';
 import { end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
 import {
   ask,
@@ -125,22 +125,27 @@ whenInstalled('a follower of the events', () => {
           if (type === 'pet.removed') this.pets.delete(data.id);
           else if (type.startsWith('pet.')) this.pets.set(data.id, data);
         }
-        const { pathname, search } = nextPageOf(response) ?? { pathname: '', search: '' };
-        this.place = pathname + search;
+        this.place = behind(response);
         if (events.length === 0) return 200;
       }
     }
 
     /** What `cursor_expired` asks for. */
     async beginAgain(from: TestApi): Promise<void> {
-      this.place = '/v1/events?limit=7';
-      expect(await this.follow(from)).toBe(200);
+      this.place = behind(await get(from, '/v1/events?from=now&limit=7'));
       this.pets = new Map((await walkPages(from, '?limit=100')).flat().map((pet) => [pet.id, pet]));
+      expect(await this.follow(from)).toBe(200);
     }
 
     get animals(): readonly Pet[] {
       return [...this.pets.values()].sort((one, other) => one.id - other.id);
     }
+  }
+
+  /** The path of the page that follows. */
+  function behind(response: RawResponse): string {
+    const { pathname, search } = nextPageOf(response) ?? { pathname: '', search: '' };
+    return pathname + search;
   }
 
   interface Event {

@@ -193,3 +193,55 @@ it('the domain, packed and installed elsewhere, runs in plain Node without depen
   expect(run(process.execPath, ['--input-type=module', '--eval', program])).toBe('1n Luna available dev@example.com');
   await folder.remove();
 });
+
+it('the client and the domain, packed, load in Node by import and by require, and in Jest 30 as the README says', async () => {
+  const folder = await temporaryFolder();
+  const modules = join(folder.path, 'node_modules');
+  const run = (program: string, args: readonly string[], cwd = folder.path) => {
+    const options = { cwd, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const;
+    const { status, stdout, stderr } = spawnSync(program, args, options);
+    return { status, stdout, stderr };
+  };
+  for (const name of ['client', 'domain']) {
+    const readme = readFileSync(join(ROOT, 'packages', name, 'README.md'), 'utf8');
+    const [, packing = '', file = ''] = / npm (pack .*) \/tmp\nnpm install \/tmp\/(.*)/.exec(readme) ?? [];
+    expect(run('npm', [...packing.split(' '), folder.path], ROOT)).toMatchObject({ status: 0 });
+    const place = join(modules, '@adoption-store', name);
+    await mkdir(place, { recursive: true });
+    expect(run('tar', ['-xzf', join(folder.path, file), '-C', place, '--strip-components=1'])).toMatchObject({
+      status: 0,
+    });
+  }
+  // What a registry would add.
+  for (const name of ['@swc', '@ungap', 'http-link-header', 'standardwebhooks'])
+    await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+  const program = `
+    const answer = '[{"id":9223372036854775807,"name":"Luna","categoryId":1,"status":"sold"}]';
+    const options = { baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch: async () => new Response(answer) };
+    const run = async () => {
+      const { id } = await new AdoptionStore(options).pets.get(1n);
+      const { name } = await createApplication(inMemoryPorts()).addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      return id + ' ' + name;
+    };`;
+  const names = { client: '{ AdoptionStore }', domain: '{ createApplication }', 'domain/testing': '{ inMemoryPorts }' };
+  const load = (line: (what: string, from: string) => string) =>
+    Object.entries(names)
+      .map(([from, what]) => line(what, `'@adoption-store/${from}'`))
+      .join('\n') + program;
+  const required = load((what, from) => `const ${what} = require(${from});`);
+  const imported = load((what, from) => `import ${what} from ${from};`);
+  for (const [type, text] of [
+    ['commonjs', required],
+    ['module', imported],
+  ] as const) {
+    const args = [`--input-type=${type}`, '--eval', `${text}\nrun().then(console.log);`];
+    expect(run(process.execPath, args)).toMatchObject({ status: 0, stdout: '9223372036854775807 Luna\n' });
+  }
+  const readme = readFileSync(join(ROOT, 'packages/client/README.md'), 'utf8');
+  writeFileSync(join(folder.path, 'jest.config.js'), /^```js\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '');
+  const test = `test('both', async () => { expect(await run()).toBe('9223372036854775807 Luna'); });`;
+  writeFileSync(join(folder.path, 'both.test.js'), `${required}\n${test}`);
+  const { status, stderr } = run(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js')]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('1 passed') });
+  await folder.remove();
+});

@@ -46,6 +46,13 @@ it.each(readQuickStarts())(
   },
 );
 
+it('the typed client is got by the commands of its README', () => {
+  const readme = readFileSync(join(__dirname, '../../../packages/client/README.md'), 'utf8');
+  const commands = readQuickStarts().flatMap(({ pack, install }) => (pack === undefined ? [] : [[pack, install]]));
+  expect(commands.map((each) => each.join('\n'))).toEqual([expect.stringMatching(/^npm ci .+\nnpm install /)]);
+  for (const each of commands) expect(readme).toContain(`\n${each.join('\n')}\n`);
+});
+
 async function runText(
   text: string,
   program: string,

@@ -7,7 +7,7 @@ async function addOnce(name: string): Promise<Pet> {
   let idempotencyKey: string | undefined;
   for (;;)
     try {
-      return await store.createPet({ name, categoryId: 1n }, { idempotencyKey });
+      return await store.pets.create({ name, categoryId: 1n }, { idempotencyKey });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       // The animal may have been added, though its response was lost. Store this key if the program may end here.
@@ -21,7 +21,7 @@ const { id, name } = await addOnce('Luna');
 console.log(`${name} is animal ${id}`);
 
 try {
-  await store.getOrder(404n);
+  await store.orders.get(404n);
 } catch (error) {
   if (!(error instanceof ApiError) || error.kind !== 'not_found') throw error;
   console.log(`${error.status} ${error.code}`);

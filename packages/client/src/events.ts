@@ -30,7 +30,7 @@ export interface EventQuery<Type extends EventType = EventType> {
 export interface FollowOptions<Type extends EventType = EventType> {
   /** Only events of these types. Default: those of the earlier `Following` whose `cursor` is given, else every type. */
   readonly types?: readonly Type[] | undefined;
-  /** The `cursor` of an earlier `Following` of the same types. Default: begins with the oldest event that is kept. */
+  /** That of `now`, or of an earlier `Following` of the same types. Default: begins with the oldest event that is kept. */
   readonly cursor?: string | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
@@ -53,7 +53,15 @@ export class Events {
     { types, ...query }: EventQuery<Type> = {},
     options?: CallOptions,
   ): Pages<StoreEvent<Type>> {
-    return pagesOf(this.#transport, '/events', { ...query, type: types }, options);
+    return pagesOf(this.#transport, { path: '/events', query: { ...query, type: types } }, options);
+  }
+
+  /**
+   * The cursor from which `follow` begins with what happens from now on. To keep a copy of a list, take it before you
+   * read the list.
+   */
+  async now(options?: CallOptions): Promise<string> {
+    return endOf(await pagesOf(this.#transport, { path: '/events', query: { from: 'now' } }, options).page());
   }
 
   /**
@@ -72,7 +80,7 @@ export class Events {
       signal,
       (cursor) => {
         const query = { limit: MOST_EVENTS, cursor, type: types };
-        return pagesOf<StoreEvent<Type>>(patient(this.#transport), '/events', query, { signal }).page();
+        return pagesOf<StoreEvent<Type>>(patient(this.#transport), { path: '/events', query }, { signal }).page();
       },
       () => this.#transport.pause(interval, signal),
     );
@@ -142,7 +150,7 @@ export class Following<Event extends { readonly id: string }> implements AsyncIt
 }
 
 /** The cursor behind the page. Every page of events has one: without it the next page would be the first one. */
-function endOf({ items, next }: Page<unknown>, start: string | undefined): string {
+function endOf({ items, next }: Page<unknown>, start?: string): string {
   const end = (next === undefined ? undefined : new URL(next).searchParams.get('cursor')) ?? '';
   if (end !== '' && (items.length === 0 || end !== start)) return end;
   const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
@@ -151,6 +159,7 @@ function endOf({ items, next }: Page<unknown>, start: string | undefined): strin
 
 /** What the API answers to a cursor of events that it doesn't keep. It can't tell an event from its page. */
 function notKept(): ApiError {
-  const message = 'the event of cursor is no longer kept, so events after it may be lost; begin without a cursor';
+  const message =
+    'the event of cursor is no longer kept, so events after it may be lost; begin with events.now() and list again';
   return new ApiError({ code: 'cursor_expired', message, status: 410 });
 }

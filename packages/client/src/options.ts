@@ -72,6 +72,7 @@ export function checked(options: ClientOptions) {
   // In browsers there is no `process`.
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const apiKey = options.apiKey ?? process?.env?.['API_KEY'] ?? '';
+  if (apiKey === '') throw new TypeError('apiKey is missing: pass it, or set API_KEY');
   // Checked here because fetch would quote the whole header in its error.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey (or API_KEY) is not an API key');
   return {
@@ -101,6 +102,7 @@ export function integer(name: string, value: number, min: number, max: number): 
 }
 
 function baseOf(text: string): URL {
+  if (text === '') throw new TypeError('baseUrl is missing: pass it, or set API_URL');
   if (!URL.canParse(text)) throw new TypeError('baseUrl (or API_URL) is not a URL');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new TypeError('baseUrl must have no user name');
@@ -108,5 +110,6 @@ function baseOf(text: string): URL {
   // Otherwise the key would be readable on the network.
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
     throw new TypeError('baseUrl must be https, except on localhost');
+  if (!/\/v1\/?$/.test(url.pathname)) throw new TypeError('baseUrl (or API_URL) must end in /v1');
   return url;
 }

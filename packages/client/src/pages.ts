@@ -16,6 +16,17 @@ type Fetch<Item> = (page: URL) => Promise<Answer<readonly Item[]>>;
 /** The largest page, so that a whole list takes the fewest requests. */
 const MOST_ITEMS = '100';
 
+/** The most ids that a filter of the API may have. */
+const MOST_IDS = 100;
+
+interface List {
+  readonly path: keyof paths;
+  readonly query?: Query;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** False if the API returns the whole list at once, and takes no `limit`. */
+  readonly isPaged?: boolean;
+}
+
 /**
  * A list of the API. `for await` iterates over all items, each page being fetched when the previous one has been
  * consumed.
@@ -24,10 +35,12 @@ export class Pages<Item> implements AsyncIterable<Item> {
   readonly #first: URL;
   /** Undefined if nothing can be in the list. */
   readonly #fetch: Fetch<Item> | undefined;
+  readonly #isPaged: boolean;
 
-  constructor(first: URL, fetch: Fetch<Item> | undefined) {
+  constructor(first: URL, fetch: Fetch<Item> | undefined, isPaged: boolean) {
     this.#first = first;
     this.#fetch = fetch;
+    this.#isPaged = isPaged;
   }
 
   /**
@@ -38,7 +51,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
   from(page: string): Pages<Item> {
     // A URL takes an empty address for the first page.
     if (page.trim() === '') throw new RangeError('page is empty: it must be the next of another page');
-    return new Pages(this.#own(page), this.#fetch);
+    return new Pages(this.#own(page), this.#fetch, this.#isPaged);
   }
 
   /** The first page alone. */
@@ -49,7 +62,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
   /** Every page, in order. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let url = new URL(this.#first);
-    if (!/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
+    if (this.#isPaged && !/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
     const fetched = new Set<string>();
     for (;;) {
       fetched.add(url.href);
@@ -88,19 +101,20 @@ export class Pages<Item> implements AsyncIterable<Item> {
   }
 }
 
-/** The list at this path of the API. */
+/** The list at this path of the API. @throws RangeError if a filter has too many ids. */
 export function pagesOf<Item>(
   transport: Pick<Transport, 'at' | 'send'>,
-  path: keyof paths,
-  query: Query,
+  { path, query = {}, parameters, isPaged = true }: List,
   options: CallOptions = {},
-  parameters?: Readonly<Record<string, unknown>>,
 ): Pages<Item> {
+  for (const [name, value] of Object.entries(query))
+    if (Array.isArray(value) && value.length > MOST_IDS)
+      throw new RangeError(`${name} must have at most ${MOST_IDS} ids, and has ${value.length}`);
   // A missing parameter is no filter. An empty list is a filter that nothing matches.
   const isNothing = Object.values(query).some(isEmpty);
   const fetch = (page: URL) =>
     transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
-  return new Pages(transport.at(path, query, parameters), isNothing ? undefined : fetch);
+  return new Pages(transport.at(path, query, parameters), isNothing ? undefined : fetch, isPaged);
 }
 
 function notFetched(reason: string, page: URL): ApiError {

@@ -3,10 +3,14 @@ import type { paths } from './generated.js';
 import type { CallOptions, PostOptions, WriteOptions } from './options.js';
 import type { Query, Transport } from './transport.js';
 
+/** Also words that the API adds later, as in its answers: the status of an animal can be a filter. */
+type Open<Value> = Value extends string ? Value | (string & {}) : Value;
+
 /** The same parameters: each may be undefined, and lists may be readonly. */
 type Given<Parameters> = {
   readonly [Name in keyof Parameters]:
-    (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
+    | (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Open<Item>[] : Open<Parameters[Name]>)
+    | undefined;
 };
 export type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } }
   ? Given<NonNullable<Query>>

@@ -149,7 +149,7 @@ export class Transport {
       tried = await within(clock, tryTimeout, signal, (each) => this.#fetch(request, headers, each));
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      tried = { error: noResponse(request, 'network_error', 'the connection failed before the end', cause) };
+      tried = { error: noResponse(request, 'network_error', lossOf(request.url, cause), cause) };
     } finally {
       this.#limiterOf(request).leave(operation === LIMITS ? undefined : tried?.response?.headers, tried?.error);
     }
@@ -210,7 +210,8 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
   if (key !== undefined) headers['Idempotency-Key'] = key;
   // `fetch` would fail at each try, as with a broken connection.
   for (const [name, value] of Object.entries(headers))
-    if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`${name} must be printable ASCII`);
+    if (!/^[\x20-\x7e]+$/.test(value))
+      throw new TypeError(`${name} ${value === '' ? 'is empty' : 'must be printable ASCII'}`);
   return {
     operation,
     url,
@@ -260,6 +261,14 @@ function noResponse(request: Request, code: string, message: string, cause: unkn
       ? { code: 'timeout', message: `not finished after ${cause.milliseconds} ms` }
       : { code, message, cause };
   return new ApiError({ ...request, ...failure, status: 0 });
+}
+
+/** How the connection failed. Node.js has the reason in the cause of fetch's error; browsers don't say it. */
+function lossOf({ hostname, port, protocol }: URL, error: unknown): string {
+  const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  const { code } = (error as { readonly cause?: { readonly code?: unknown } } | undefined)?.cause ?? {};
+  if (code === 'ECONNREFUSED') return `${place} refused the connection`;
+  return `the connection to ${place} failed before the end`;
 }
 
 /** Calls a hook. Its error is reported as uncaught, and doesn't change the call. */

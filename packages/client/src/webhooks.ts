@@ -23,8 +23,8 @@ export class Webhooks {
   }
 
   /** All of the account's webhooks. */
-  list(options?: CallOptions): Call<Webhook[]> {
-    return this.#request('GET', '/webhooks', options);
+  list(options?: CallOptions): Pages<Webhook> {
+    return pagesOf(this.#transport, { path: '/webhooks', isPaged: false }, options);
   }
 
   /** Has the events that happen from now on sent to a URL. Store the secret: it isn't shown again. */
@@ -57,7 +57,8 @@ export class Webhooks {
 
   /** What was sent and will be, newest first. */
   deliveries(webhookId: string, query: DeliveryQuery = {}, options?: CallOptions): Pages<Delivery> {
-    return pagesOf(this.#transport, '/webhooks/{webhookId}/deliveries', query, options, { webhookId });
+    const path = '/webhooks/{webhookId}/deliveries';
+    return pagesOf(this.#transport, { path, query, parameters: { webhookId } }, options);
   }
 
   /** Queues a delivery again. */

@@ -1,10 +1,19 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { AdoptionStore, ApiError, type ClientOptions } from '../src/index.js';
+import {
+  bytes,
+  failure,
+  hang,
+  json,
+  linked,
+  raw,
+  redirect,
+  reset,
+  startHostile,
+  type Step,
+} from './support/hostile-server.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 type Call = (store: AdoptionStore, clock: VirtualClock) => PromiseLike<unknown>;
@@ -13,7 +22,7 @@ type End =
   { readonly value: unknown } | { readonly code: unknown; readonly kind: unknown; readonly [more: string]: unknown };
 
 interface More {
-  /** Default: `getCategory(1n)`. */
+  /** Default: `categories.get(1n)`. */
   readonly call?: Call;
   readonly options?: ClientOptions;
   /** The requests that the server gets. Default: one for each step. */
@@ -24,119 +33,6 @@ interface More {
 
 /** What the server does with each request, the last for all after it; how the call ends; what else is unusual. */
 type Row = readonly [server: string, steps: readonly Step[], end: End, more?: More];
-
-/** The treatment of one request. */
-type Step = (response: ServerResponse, exchange: Exchange) => void | Promise<void>;
-
-interface Exchange {
-  readonly clock: VirtualClock;
-  /** The server's own origin. */
-  readonly origin: string;
-  /** The origin of a server that must never be called. */
-  readonly foreign: string;
-}
-
-interface Received {
-  readonly at: number;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-}
-
-/** A real HTTP server that does what a case says, and another one that must not be called. */
-async function startHostile(steps: readonly Step[], clock: VirtualClock) {
-  const received: Received[] = [];
-  const strayed: Received[] = [];
-  const record = ({ method = '', url = '', headers }: IncomingMessage) => ({ at: clock.now(), method, url, headers });
-  const server = createServer((request, response) => {
-    // The last step is for all requests after it.
-    const step = steps[Math.min(received.length, steps.length - 1)];
-    received.push(record(request));
-    // A client that gives up closes the connection.
-    response.on('error', () => undefined);
-    request.on('error', () => undefined).resume();
-    void step?.(response, { clock, origin, foreign });
-  });
-  const stranger = createServer((request, response) => {
-    strayed.push(record(request));
-    response.end('[]');
-  });
-  const both = [server, stranger];
-  await Promise.all(both.map((each) => once(each.listen(0, '127.0.0.1'), 'listening')));
-  const [origin = '', foreign = ''] = both.map((each) => `http://127.0.0.1:${(each.address() as AddressInfo).port}`);
-  const close = () => {
-    for (const each of both) {
-      each.close();
-      each.closeAllConnections();
-    }
-  };
-  return { origin, received, strayed, close };
-}
-
-type Headers = Readonly<Record<string, string | readonly string[]>>;
-
-/** Answers with this body as it is. */
-function bytes(status: number, body: string | Uint8Array, headers: Headers = {}): Step {
-  return (response) => {
-    response.writeHead(status, { 'Content-Type': 'application/json', ...(headers as Record<string, string>) });
-    response.end(body);
-  };
-}
-
-/** Answers with this value as JSON. */
-const json = (status: number, value: unknown, headers: Headers = {}): Step =>
-  bytes(status, JSON.stringify(value), headers);
-
-/** The API's error. */
-const failure = (status: number, code: string, headers: Headers = {}): Step =>
-  json(status, { code, message: `a test: ${code}` }, headers);
-
-/** Never goes on, after sending what `begin` sends. */
-function hang(begin: Step = () => undefined): Step {
-  return async (response, exchange) => {
-    await begin(response, exchange);
-    exchange.clock.stall();
-  };
-}
-
-/** Resets the connection, after sending what `begin` sends. */
-function reset(begin: Step = () => undefined): Step {
-  return async (response, exchange) => {
-    await begin(response, exchange);
-    const { socket } = response;
-    // Bytes that were written before must arrive before the reset.
-    await new Promise((sent) => socket?.write('', sent));
-    socket?.resetAndDestroy();
-  };
-}
-
-/** Writes these bytes instead of a response, and closes the connection. */
-function raw(text: string | Uint8Array): Step {
-  return (response) => {
-    response.socket?.end(text);
-  };
-}
-
-/** Sends the client to this address, in which HERE and FOREIGN stand for the servers' origins. */
-const redirect =
-  (status: number, location: string): Step =>
-  (response, exchange) =>
-    bytes(status, '', location === '' ? {} : { Location: filled(location, exchange) })(response, exchange);
-
-/** A page with these Link headers, in which THIS_HOST and OTHER_HOST stand for the servers' names too. */
-const linked =
-  (page: unknown, links: readonly string[]): Step =>
-  (response, exchange) =>
-    json(200, page, { Link: links.map((link) => filled(link, exchange)) })(response, exchange);
-
-function filled(text: string, { origin, foreign }: Exchange): string {
-  const [host = '', other = ''] = [origin, foreign].map((each) => new URL(each).host);
-  return text
-    .replaceAll('HERE', origin)
-    .replaceAll('FOREIGN', foreign)
-    .replaceAll('THIS_HOST', host)
-    .replaceAll('OTHER_HOST', other);
-}
 
 const KEY = 'aas_test_SecretSecretSecretSecret012345';
 /** The least waits: half of a bound that doubles, from 500 ms. A call has at most five tries. */
@@ -157,15 +53,15 @@ const unexpected = (status: number): End => ({ code: 'unexpected_response', kind
 const tooLarge = (status: number): End => ({ code: 'response_too_large', kind: 'unexpected_response', status });
 const UNEXPECTED = unexpected(200);
 
-const create: Call = (store) => store.createPet({ name: 'Luna', categoryId: 2n });
-const changeIfMatch: Call = (store) => store.changePet(1n, { name: 'Milo' }, { ifMatch: '"1"' });
-const withdraw: Call = (store) => store.withdrawPet(1n);
-const pets: Call = async (store) => (await store.pets().page()).items;
+const create: Call = (store) => store.pets.create({ name: 'Luna', categoryId: 2n });
+const changeIfMatch: Call = (store) => store.pets.change(1n, { name: 'Milo' }, { ifMatch: '"1"' });
+const withdraw: Call = (store) => store.pets.remove(1n);
+const pets: Call = async (store) => (await store.pets.list().page()).items;
 const limits: Call = (store) => store.getRateLimit();
 const rotate: Call = (store) => store.webhooks.rotateSecret('whk_1');
 const names: Call = async (store) => {
   const found: string[] = [];
-  for await (const { name } of store.pets()) found.push(name);
+  for await (const { name } of store.pets.list()) found.push(name);
   return found;
 };
 
@@ -202,7 +98,7 @@ const aborted: Call = async (store, clock) => {
   void clock.wait(1_000).then(() => {
     controller.abort(GONE);
   });
-  return store.getCategory(1n, { signal: controller.signal });
+  return store.categories.get(1n, { signal: controller.signal });
 };
 const limited = (status: number, ...retryAfter: readonly string[]) =>
   failure(status, 'limited', { Date: DATE, ...(retryAfter.length > 0 && { 'Retry-After': retryAfter }) });
@@ -430,7 +326,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 describe.each(Object.entries(ROWS))('%s', (_what, rows) => {
   it.each(rows.map((row) => [row[0], row] as const))('%s', async (_server, [, steps, end, more = {}]) => {
     const {
-      call = (store: AdoptionStore) => store.getCategory(1n),
+      call = (store: AdoptionStore) => store.categories.get(1n),
       options,
       requests = steps.length,
       waits = BACK_OFF,
@@ -490,7 +386,7 @@ it('of 200 MiB no more than 10 MiB are read', async () => {
   };
   const server = await startHostile([flood], new VirtualClock());
   const store = new AdoptionStore({ baseUrl: `${server.origin}/v1`, apiKey: KEY, clock: new VirtualClock() });
-  await expect(store.getCategory(1n)).rejects.toMatchObject({ code: 'response_too_large' });
+  await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'response_too_large' });
   server.close();
   expect(sent).toBeLessThan(30 * MIB);
 });

@@ -1,19 +1,15 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { DAY, instant, MINUTE } from '@adoption-store/domain';
-import { temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import ts from 'typescript';
 import { AdoptionStore, ApiError, type ClientOptions, type TryInfo, verifyWebhook } from '../src/index.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const CLIENT = join(__dirname, '..');
-const EXAMPLES = join(CLIENT, 'examples');
 const read = (path: string) => readFileSync(path, 'utf8');
 
 const api = useApi();
@@ -39,114 +35,18 @@ it("the client's version is its package's", () => {
   expect(read(join(CLIENT, 'src/version.ts'))).toContain(`'${version}'`);
 });
 
-/** The output of each example, in order, in a store with Bella, Luna and Milo. */
-const OUTPUTS: Readonly<Record<string, RegExp>> = {
-  'pages.ts': /^1 Bella\n2 Luna\n3 Milo\n$/,
-  'quick-start.ts':
-    /^one page: 1 Bella\none page: 2 Luna\nall pages: 1 Bella\nall pages: 2 Luna\nall pages: 3 Milo\norder 1 of animal 1 is placed\n$/,
-  'orders.ts': /^409 pet_not_available: .+\nthe order is completed\nanimal 4 was adopted\n$/,
-  'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
-  'messages.ts': /^"Is Luna still there\?" is queued\n$/,
-};
-/** Those that end when they are told to. */
-const ENDLESS = ['events.ts', 'webhooks.ts'];
-
-describe('the examples', () => {
-  // First, because they say the ids of the animals.
-  it('work with the built package', async () => {
-    for (const name of ['Bella', 'Luna', 'Milo'])
-      await api.application.addAnimal.execute({ name, categoryId: 1n, status: 'available' });
-    const outputs: Record<string, unknown> = {};
-    for (const name of Object.keys(OUTPUTS)) outputs[name] = await outputOf(name);
-    expect(outputs).toEqual(
-      Object.fromEntries(
-        Object.entries(OUTPUTS).map(([name, stdout]) => [name, { stdout: expect.stringMatching(stdout), stderr: '' }]),
-      ),
-    );
-  });
-
-  it('are all tested', () => {
-    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(OUTPUTS), ...ENDLESS].sort());
-  });
-
-  it('that follows the events tells each adoption once, however often it is stopped and started', async () => {
-    const folder = await temporaryFolder();
-    const env = { CURSOR_FILE: join(folder.path, 'cursor.txt') };
-    for (const name of ['Coco', 'Rex']) {
-      const { id: petId } = await storeOf().createPet({ name, categoryId: 1n });
-      await storeOf().completeOrder((await storeOf().placeOrder({ petId })).id);
-      const { child, until } = start('events.ts', env);
-      expect(await until(/Coco|Rex/)).not.toContain(name === 'Rex' ? 'Coco' : 'Rex');
-      child.kill('SIGINT');
-      expect(await once(child, 'exit')).toEqual([0, null]);
-    }
-    await folder.remove();
-  });
-
-  it('that receives events answers 204 to those that are signed, and 400 to others', async () => {
-    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-    const { child, until } = start('webhooks.ts', { WEBHOOK_SECRET: secret, PORT: '0' });
-    const [, port] = /port: (\d+)/.exec(await until(/port: \d+/)) ?? [];
-    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${MAX_INT64}}}`;
-    const at = new Date();
-    const headers = {
-      'webhook-id': 'evt_1',
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
-    };
-    const send = async (text: string) =>
-      (await fetch(`http://localhost:${port}`, { method: 'POST', headers, body: text })).status;
-    expect([await send(body), await send(`${body} `)]).toEqual([204, 400]);
-    expect(await until(/evt_1/)).toContain(`evt_1: pet.added ${MAX_INT64}\n`);
-    child.kill();
-  });
-
-  it.each(['quick-start.ts', ...ENDLESS])('%s is in the README unchanged', (name) => {
-    expect(read(join(CLIENT, 'README.md'))).toContain(`\`\`\`ts\n${read(join(EXAMPLES, name))}\`\`\`\n`);
-  });
-});
-
-/** The output of the example, once it has ended. */
-async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
-  const { child, printed } = start(example);
-  await once(child, 'close');
-  return printed;
-}
-
-/**
- * Starts the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
- * workspace's packages.
- */
-function start(example: string, more: Readonly<Record<string, string>> = {}) {
-  const { outputText } = ts.transpileModule(read(join(EXAMPLES, example)), {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-  });
-  const child = spawn(process.execPath, ['--input-type=module'], {
-    cwd: EXAMPLES,
-    env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key, ...more },
-  });
-  child.stdin.end(outputText);
-  const printed = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (chunk: string) => (printed[name] += chunk));
-  /** What it has printed, once that matches. */
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(printed.stdout)) await once(child.stdout, 'data');
-    return printed.stdout;
-  };
-  return { child, printed, until };
-}
-
 describe('an animal', () => {
   it('is changed field by field, and withdrawn', async () => {
     const store = storeOf();
-    const added = await store.createPet({ name: 'Luna', categoryId: 1n });
+    const added = await store.pets.create({ name: 'Luna', categoryId: 1n });
     const changed = { ...added, categoryId: MAX_INT64, status: 'pending' };
-    expect(await store.changePet(added.id, { categoryId: MAX_INT64, status: 'pending' })).toEqual(changed);
-    expect(await all(store.pets({ id: [added.id] }))).toEqual([changed]);
-    await store.withdrawPet(added.id);
-    expect(await all(store.pets({ id: [added.id] }))).toEqual([]);
-    await expect(store.withdrawPet(added.id)).rejects.toMatchObject({
+    expect(await store.pets.change(added.id, { categoryId: MAX_INT64, status: 'pending' })).toEqual(changed);
+    expect(await store.pets.get(added.id)).toEqual(changed);
+    const { status } = await store.pets.get(added.id);
+    expect(await all(store.pets.list({ id: [added.id], status }))).toEqual([changed]);
+    await store.pets.remove(added.id);
+    expect(await all(store.pets.list({ id: [added.id] }))).toEqual([]);
+    await expect(store.pets.remove(added.id)).rejects.toMatchObject({
       code: 'not_found',
       status: 404,
       requestId: expect.stringMatching(/\S/),
@@ -157,8 +57,8 @@ describe('an animal', () => {
 describe('an entity tag', () => {
   it('comes with a new animal and with a failed condition, also once no GET shows one', async () => {
     const store = storeOf();
-    const added = await store.createPet({ name: 'Luna', categoryId: 1n }).withResponse();
-    const change = (ifMatch?: string) => store.changePet(added.data.id, { name: 'Milo' }, { ifMatch }).withResponse();
+    const added = await store.pets.create({ name: 'Luna', categoryId: 1n }).withResponse();
+    const change = (ifMatch?: string) => store.pets.change(added.data.id, { name: 'Milo' }, { ifMatch }).withResponse();
     const { etag } = (await change(added.response.etag)).response;
     const refused = change(added.response.etag);
     await expect(refused).rejects.toMatchObject({ kind: 'precondition', etag });
@@ -170,30 +70,30 @@ describe('categories', () => {
   it('are added, named, listed and removed, and animals are found by them', async () => {
     const store = storeOf();
     const id = MAX_INT64 - 1n;
-    const cats = await store.createCategory({ name: 'Cats' });
+    const cats = await store.categories.create({ name: 'Cats' });
     expect(cats).toEqual({ id: expect.any(BigInt), name: 'Cats' });
-    const otters = await store.nameCategory(id, { name: 'Otters' });
+    const otters = await store.categories.put(id, { name: 'Otters' });
     expect(otters).toEqual({ id, name: 'Otters' });
-    expect(await store.getCategory(id)).toEqual(otters);
-    expect(await all(store.categories({ limit: 1 }))).toEqual([cats, otters]);
-    const pet = await store.createPet({ name: 'Luna', categoryId: cats.id });
-    expect(await all(store.pets({ categoryId: [cats.id] }))).toEqual([pet]);
-    await store.removeCategory(id);
-    expect(await all(store.categories())).toEqual([cats]);
+    expect(await store.categories.get(id)).toEqual(otters);
+    expect(await all(store.categories.list({ limit: 1 }))).toEqual([cats, otters]);
+    const pet = await store.pets.create({ name: 'Luna', categoryId: cats.id });
+    expect(await all(store.pets.list({ categoryId: [cats.id] }))).toEqual([pet]);
+    await store.categories.remove(id);
+    expect(await all(store.categories.list())).toEqual([cats]);
   });
 });
 
 describe('orders', () => {
   it('are placed, got, completed and cancelled', async () => {
     const store = storeOf();
-    const { id: petId } = await store.createPet({ name: 'Luna', categoryId: 1n });
-    const placed = await store.placeOrder({ petId });
+    const { id: petId } = await store.pets.create({ name: 'Luna', categoryId: 1n });
+    const placed = await store.orders.create({ petId });
     expect(placed).toMatchObject({ id: expect.any(BigInt), petId, status: 'placed' });
-    expect(await store.getOrder(placed.id)).toEqual(placed);
-    expect(await store.cancelOrder(placed.id)).toMatchObject({ id: placed.id, status: 'cancelled' });
-    const again = await store.placeOrder({ petId });
-    expect(await store.completeOrder(again.id)).toMatchObject({ id: again.id, status: 'completed' });
-    expect(await all(store.pets({ id: [petId] }))).toMatchObject([{ status: 'sold' }]);
+    expect(await store.orders.get(placed.id)).toEqual(placed);
+    expect(await store.orders.cancel(placed.id)).toMatchObject({ id: placed.id, status: 'cancelled' });
+    const again = await store.orders.create({ petId });
+    expect(await store.orders.complete(again.id)).toMatchObject({ id: again.id, status: 'completed' });
+    expect(await all(store.pets.list({ id: [petId] }))).toMatchObject([{ status: 'sold' }]);
   });
 });
 
@@ -202,8 +102,8 @@ describe('events', () => {
     const store = storeOf();
     const other = storeOf({ apiKey: (await api.openKey()).key });
     const before = await all(store.events.list());
-    const added = await store.createPet({ name: 'Luna', categoryId: MAX_INT64 });
-    const order = await store.placeOrder({ petId: added.id });
+    const added = await store.pets.create({ name: 'Luna', categoryId: MAX_INT64 });
+    const order = await store.orders.create({ petId: added.id });
     const seen = async (by: AdoptionStore) => (await all(by.events.list())).slice(-3);
     expect(await seen(store)).toMatchObject([
       { type: 'pet.added', data: added },
@@ -220,10 +120,20 @@ describe('events', () => {
     }
   });
 
+  it('are followed from now on, without those before', async () => {
+    const store = storeOf();
+    await store.pets.create({ name: 'Luna', categoryId: 1n });
+    await all(store.events.list());
+    const cursor = await store.events.now();
+    const data = await store.pets.create({ name: 'Milo', categoryId: 1n });
+    const followed = store.events.follow({ types: ['pet.added'], cursor })[Symbol.asyncIterator]();
+    expect(await followed.next()).toMatchObject({ value: { type: 'pet.added', data } });
+  });
+
   it('are each seen once by a reader that is stopped at random while others write', async () => {
     const store = storeOf({ apiKey: (await api.openKey()).key, clock: new VirtualClock() });
     const names = Array.from({ length: 300 }, (_, index) => `Followed ${index}`);
-    const written = Promise.all(names.map((name) => storeOf().createPet({ name, categoryId: 1n })));
+    const written = Promise.all(names.map((name) => storeOf().pets.create({ name, categoryId: 1n })));
     const seen: string[] = [];
     let cursor: string | undefined;
     while (seen.length < names.length) {
@@ -242,7 +152,7 @@ describe('webhooks', () => {
     const { webhooks } = storeOf();
     const { secret, ...created } = await webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
     expect(created).toMatchObject({ types: ['pet.added'], status: 'enabled' });
-    expect(await webhooks.list()).toEqual([created]);
+    expect(await all(webhooks.list())).toEqual([created]);
     const changed = await webhooks.change(created.id, { types: null, description: 'Ours' });
     expect(changed).toEqual({ ...created, types: undefined, description: 'Ours', updatedAt: changed.updatedAt });
     expect(await webhooks.get(created.id)).toEqual(changed);
@@ -250,7 +160,7 @@ describe('webhooks', () => {
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(secret);
     await webhooks.remove(created.id);
-    expect(await webhooks.list()).toEqual([]);
+    expect(await all(webhooks.list())).toEqual([]);
   });
 
   it('are sent what verifies with either secret, and what has failed is sent again', async () => {
@@ -279,7 +189,7 @@ describe('webhooks', () => {
     const ping = await store.webhooks.ping(id);
     const pinged = { id: ping.id, type: 'webhook.ping', data: { id } };
     expect(await deliver(204)).toMatchObject([[pinged, pinged]]);
-    const added = await store.createPet({ name: 'Luna', categoryId: MAX_INT64 });
+    const added = await store.pets.create({ name: 'Luna', categoryId: MAX_INT64 });
     const [event] = (await all(store.events.list({ types: ['pet.added'] }))).slice(-1);
     expect(event).toMatchObject({ type: 'pet.added', data: added });
     expect(await deliver(410)).toEqual([[event, event]]);
@@ -300,14 +210,14 @@ describe('webhooks', () => {
 describe('events that are no longer kept', () => {
   it('are said to be lost to a reader that stopped before them, also on its first page', async () => {
     const store = storeOf({ apiKey: (await api.openKey()).key });
-    for (const name of ['Luna', 'Bella']) await store.createPet({ name, categoryId: 1n });
+    for (const name of ['Luna', 'Bella']) await store.pets.create({ name, categoryId: 1n });
     const followed = store.events.follow();
     await followed[Symbol.asyncIterator]().next();
     // The database's own clock says when an event was stored.
     api.clock.set(instant(Date.now() + 31 * DAY));
     await api.application.publishEvents.execute();
     await api.application.purgeExpired.execute('events');
-    const kept = await store.createPet({ name: 'Milo', categoryId: 1n });
+    const kept = await store.pets.create({ name: 'Milo', categoryId: 1n });
     expect(await all(store.events.list())).toMatchObject([{ data: kept }]);
     const again = store.events.follow({ cursor: followed.cursor })[Symbol.asyncIterator]().next();
     await expect(again).rejects.toMatchObject({ name: 'ApiError', code: 'cursor_expired', status: 410 });
@@ -342,7 +252,7 @@ describe.each([
     const { stores, clock, tries } = await clientsOf(count, { maxWait });
     const ends = await Promise.all(
       Array.from({ length: CALLS }, async (_, index) => {
-        const page = stores[index % count]?.pets({ limit: 1 }).page();
+        const page = stores[index % count]?.pets.list({ limit: 1 }).page();
         const error: unknown = await page?.then(
           () => undefined,
           (reason: unknown) => reason,
@@ -412,7 +322,7 @@ async function add(store: AdoptionStore, name: string): Promise<number> {
     const caller = new AbortController();
     if (isLost('aborted by the caller')) abortLater(caller, Math.floor(Math.random() * 20));
     try {
-      await store.createPet({ name, categoryId: 1n }, { idempotencyKey, signal: caller.signal });
+      await store.pets.create({ name, categoryId: 1n }, { idempotencyKey, signal: caller.signal });
       return calls;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -437,7 +347,7 @@ it('200 POSTs whose answers are lost at random places, repeated with the errorâ€
   const names = Array.from({ length: POSTS }, (_, index) => `Lost ${index}`);
   const calls = await Promise.all(names.map((name) => add(store, name)));
 
-  const found = (await all(storeOf().pets())).map(({ name }) => name).filter((name) => name.startsWith('Lost'));
+  const found = (await all(storeOf().pets.list())).map(({ name }) => name).filter((name) => name.startsWith('Lost'));
   expect(found.sort()).toEqual(names.sort());
   for (const how of [...LOSSES, 'aborted by the caller']) expect(lost[how]).toBeGreaterThan(POSTS / 50);
   expect(calls.filter((count) => count > 1).length).toBeGreaterThan(POSTS / 50);

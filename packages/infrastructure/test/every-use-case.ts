@@ -194,6 +194,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       for (const types of [undefined, ['order.placed'], ['pet.removed', 'message.failed']] as const)
         for (const after of [undefined, cursorOf(7_000n), cursorOf(19_990n)])
           await both((accountId) => application.listEvents.execute({ accountId, types, after, limit: 100 }));
+      await both((accountId) => application.listEvents.execute({ accountId, from: 'now' }));
     },
     publishEvents: async () => {
       await application.publishEvents.execute();

@@ -3,11 +3,11 @@ import { AdoptionStore, ApiError } from '@adoption-store/client';
 
 try {
   const store = new AdoptionStore();
-  console.log((await store.pets({ status: 'available', limit: 20 }).page()).items);
+  console.log((await store.pets.list({ status: 'available', limit: 20 }).page()).items);
 
-  const added = await store.createPet({ name: 'Luna', categoryId: 1n, status: 'available' });
+  const added = await store.pets.create({ name: 'Luna', categoryId: 1n, status: 'available' });
   console.log(added);
-  console.log((await store.pets({ id: [added.id] }).page()).items);
+  console.log(await store.pets.get(added.id));
 } catch (error) {
   console.error(error instanceof ApiError ? `${error.code}: ${error.message}` : String(error));
   if (error instanceof ApiError) console.error(`request id: ${error.requestId ?? 'none'}`);

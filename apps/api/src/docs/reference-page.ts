@@ -55,9 +55,12 @@ function linksTo(portalUrl: string | undefined): readonly string[] {
   return [link('/keys', 'Get a key'), link('/quickstart#typescript', 'Typed client'), file];
 }
 
-function programOf({ language, needs, file, command, install, text }: QuickStart): string {
+function programOf({ language, needs, file, command, pack, install, text }: QuickStart): string {
   const code = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const got = install === undefined ? '' : ` (<code>${install}</code>)`;
+  const got =
+    install === undefined
+      ? ''
+      : ` (<code>${pack ?? ''}</code> in the store's repository, then <code>${install}</code>)`;
   const how =
     command === undefined
       ? `Paste the lines into a shell, one after the other. They need ${needs}.`

@@ -36,6 +36,7 @@ const event = {
 export const eventSchemas = new ResourceSchemas({
   Event: object('Something that has happened in the store.', event, PLACED_EVENT),
   EventType: oneOf(EVENT_TYPES, 'The types of events.'),
+  EventStart: oneOf(['now'], 'Where a list of events begins.'),
 });
 
 /** The JSON of a page: Events. The data is JSON already, and nothing else has characters to escape. */

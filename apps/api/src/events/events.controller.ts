@@ -11,7 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Operation } from '../http/operation.js';
 import { presentPage, sendPage } from '../http/pages.js';
-import { Cursor, Limit, SomeOf } from '../http/query-parameters.js';
+import { Cursor, Limit, OneOf, SomeOf } from '../http/query-parameters.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { eventCursorText, readEventCursor } from './event-cursor.js';
@@ -20,13 +20,16 @@ import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
 /** The name of this list in its cursors. */
 const CURSOR = 'events';
 
-/** The query of GET /v1/events. Each parameter may occur once, except `type`. */
+/** The query of GET /v1/events. Each parameter may occur once, except `type`. `from` excludes `cursor`. */
 export class ListEventsQuery implements Omit<ListEventsInput, 'accountId'> {
   @Limit()
   limit?: number;
 
   @SomeOf('type', EVENT_TYPES, 'Only events of these types.', 'EventType')
   types?: EventType[];
+
+  @OneOf('from', ['now'], 'Begins with what happens from now on, with an empty page. Not with `cursor`.', 'EventStart')
+  from?: 'now';
 
   @Cursor(CURSOR, readEventCursor)
   after?: EventCursor;
@@ -46,19 +49,22 @@ export class EventsController {
     summary: 'List events',
     description:
       "Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and " +
-      'messages. Without a cursor it begins with the oldest event that is kept. Every page has a `Link` to the next one, also ' +
-      'the last page: send the same request again later to go on there. A client that follows it gets each event exactly once. A cursor ' +
-      'of events that are no longer kept, or from before a restore of the database, is 410 `cursor_expired`.',
+      'messages. Without a cursor it begins with the oldest event that is kept, with `from=now` behind the last one. Every ' +
+      'page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client ' +
+      'that follows it gets each event exactly once. A cursor of events that are no longer kept, or from before a restore ' +
+      'of the database, is 410 `cursor_expired`. To keep a copy of a list, begin with `from=now`, then list all, then go ' +
+      'on from the `Link`.',
     success: { 200: ['A page of events.', page('Event', ADDED_EVENT, PLACED_EVENT)] },
     refusals: [410],
   })
   async list(
-    @ValidQuery(ListEventsQuery) { limit, types, after }: ListEventsQuery,
+    @ValidQuery(ListEventsQuery) query: ListEventsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const accountId = request.caller.account.id;
-    const { events, next } = await this.listEvents.execute({ accountId, limit, types, after });
+    const { limit, types, from, after } = query;
+    const { events, next } = await this.listEvents.execute({ accountId, limit, types, from, after });
     const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), eventCursorText(next));
     return sendPage(request, reply, this.context.origin(request), shown);
   }

@@ -67,10 +67,11 @@ export function sendPage(
   return body;
 }
 
-/** The same parameters, with another cursor. */
+/** The same parameters, with another place to begin at. */
 function nextQuery(query: string, cursor: string): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('cursor');
+  parameters.delete('from');
   parameters.append('cursor', cursor);
   return parameters.toString();
 }

@@ -62,10 +62,11 @@ export function Limit(): PropertyDecorator {
 
 /** The query parameter `name` with one of these values. `schema` is the name of their schema. */
 export function OneOf(name: string, words: readonly string[], description: string, schema: string): PropertyDecorator {
+  const allowed = words.length === 1 ? words.join() : `one of ${words.join(', ')}`;
   return applyDecorators(
     Parameter(parameterIn('query', name, description, schemaRef(schema))),
     IsOptional(),
-    IsIn(words, { message: `${name} must be one of ${words.join(', ')}, given once` }),
+    IsIn(words, { message: `${name} must be ${allowed}, given once` }),
   );
 }
 

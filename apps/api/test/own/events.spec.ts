@@ -102,6 +102,23 @@ describe('GET /v1/events', () => {
       expect(expectError(await get(api, `${EVENTS}?${wrong}`), 400, 'invalid_parameter')).toContain('type');
   });
 
+  it('begins now if that is asked for: with an empty page, whose link goes on with what happens later', async () => {
+    await addPet(api);
+    expect(eventsOf(await get(api, from))).toHaveLength(1);
+    const page = await get(api, `${EVENTS}?from=now&type=pet.added&type=order.placed&limit=1`);
+    expect(eventsOf(page)).toEqual([]);
+    expect(next(page)).toMatch(/^\/v1\/events\?type=pet\.added&type=order\.placed&limit=1&cursor=[\w-]+$/);
+    const petId = await addPet(api);
+    expect(eventsOf(await get(api, next(page)))).toMatchObject([{ type: 'pet.added', data: { id: petId } }]);
+  });
+
+  it('begins now or at a cursor, not both, and at nothing else', async () => {
+    for (const other of ['from=', 'from=then', 'from=now&from=now'])
+      expect(expectError(await get(api, `${EVENTS}?${other}`), 400, 'invalid_parameter')).toContain('from must be now');
+    const both = expectError(await get(api, `${from}&from=now`), 400, 'invalid_parameter');
+    expect(both).toBe("from can't be given with cursor");
+  });
+
   it('is not sent again while nothing has happened', async () => {
     const { headers } = await get(api, from);
     const conditional = { ...bearer(api.key), 'If-None-Match': headers['etag'] ?? '' };

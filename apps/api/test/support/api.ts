@@ -7,11 +7,12 @@ import {
   createApplication,
   type FixedPlanName,
   instant,
+  type NewAnimalInput,
   type Plan,
   plan,
 } from '@adoption-store/domain';
 import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock } from '@adoption-store/domain/testing';
-import type { InfrastructureConfig } from '@adoption-store/infrastructure';
+import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 import { openPooled } from './pooled.js';
 import type { Api } from './shared-api.js';
@@ -27,6 +28,10 @@ export interface TestApi extends Api {
   readonly databaseUrl: string;
   /** Creates a key of a new account. */
   openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
+  /** Imports animals as the operator does: with the role that owns the tables. */
+  importAnimals(animals: readonly NewAnimalInput[]): Promise<void>;
+  /** Stops serving, does this work, and serves again at the same port. */
+  restart(meanwhile: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,8 +67,12 @@ export async function startApi(
   const messageSender = new InMemoryMessageSender();
   const webhookSender = new InMemoryWebhookSender();
   const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
-  const api = await createApi({ application, clock, isReady, ...options });
-  await api.listen(0, host);
+  const serve = async (at: number) => {
+    const api = await createApi({ application, clock, isReady, ...options });
+    await api.listen(at, host);
+    return api;
+  };
+  let api = await serve(0);
   const port = Number(new URL(await api.getUrl()).port);
 
   const issueKey = async (email: string, itsPlan: Plan) => {
@@ -84,6 +93,21 @@ export async function startApi(
     key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,
     openKey: (of = 'business') =>
       issueKey(`account-${(accountsOpened += 1)}@example.com`, typeof of === 'string' ? plan(of) : of),
+    async importAnimals(animals) {
+      const owner = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 1 });
+      const rows = async function* () {
+        yield animals.map((animal, line) => ({ line, animal }));
+      };
+      await createApplication({ ...owner.ports, clock, messageSender, webhookSender }).importAnimals.execute({
+        rows: rows(),
+      });
+      await owner.close();
+    },
+    async restart(meanwhile) {
+      await api.close();
+      await meanwhile();
+      api = await serve(port);
+    },
     async close() {
       await api.close();
       await close();

@@ -85,13 +85,13 @@ function fileAt(path: string): string {
     const seen = await run(
       key,
       `
-      await store.createPet({ name: 'Bella', categoryId: 1n });
-      const { data, response } = await store.createPet({ name: 'Luna', categoryId: 2n ** 63n - 1n }).withResponse();
+      await store.pets.create({ name: 'Bella', categoryId: 1n });
+      const { data, response } = await store.pets.create({ name: 'Luna', categoryId: 2n ** 63n - 1n }).withResponse();
       const names = [];
-      for await (const { items } of store.pets({ limit: 1 }).pages()) names.push(...items.map(({ name }) => name));
+      for await (const { items } of store.pets.list({ limit: 1 }).pages()) names.push(...items.map(({ name }) => name));
       const stored = await store.request('GET', '/pets/{petId}', { path: { petId: data.id } }).withResponse();
       const { etag: ifMatch } = stored.response;
-      const changed = await store.changePet(data.id, { status: 'pending' }, { ifMatch }).withResponse();
+      const changed = await store.pets.change(data.id, { status: 'pending' }, { ifMatch }).withResponse();
       return { names, data: changed.data, location: response.headers.get('location'),
         sunset: stored.response.headers.get('sunset'), limits: [response.limits, changed.response.limits] };
     `,
@@ -119,7 +119,7 @@ function fileAt(path: string): string {
     const seen = await run(
       key,
       `
-      const { id } = await store.createPet({ name: 'Coco', categoryId: 1n });
+      const { id } = await store.pets.create({ name: 'Coco', categoryId: 1n });
       const received = { headers: new Headers(${JSON.stringify(headers)}), secret: '${secret}' };
       const body = new TextEncoder().encode('${body}');
       for await (const { data } of store.events.follow({ types: ['pet.added'] }))
@@ -135,12 +135,12 @@ function fileAt(path: string): string {
     const seen = await run(
       key,
       `
-      const { id } = await store.createPet({ name: 'Milo', categoryId: 1n });
+      const { id } = await store.pets.create({ name: 'Milo', categoryId: 1n });
       const stranger = new AdoptionStore({ baseUrl: '${api.origin}/v1', apiKey: 'aas_live_wrong', maxTries: 1 });
       return [
-        await store.changePet(id, { name: 'Max' }, { ifMatch: '"before"' })${refusal},
-        await stranger.pets().page()${refusal},
-        await store.pets().page().then(() => fetch('${api.origin}/v1/pets', { headers: { authorization: 'Bearer ${key}' } }))
+        await store.pets.change(id, { name: 'Max' }, { ifMatch: '"before"' })${refusal},
+        await stranger.pets.list().page()${refusal},
+        await store.pets.list().page().then(() => fetch('${api.origin}/v1/pets', { headers: { authorization: 'Bearer ${key}' } }))
           .then((response) => [response.status, response.headers.get('retry-after') > 0]),
       ];
     `,

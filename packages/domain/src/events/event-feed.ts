@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { EventPosition, EventType, FeedEpoch, PublishedEvent } from './event.js';
+import type { EventCursor, EventPosition, EventType, FeedEpoch, PublishedEvent } from './event.js';
 
 export interface EventQuery {
   /** Reads the events that are for this account. */
@@ -40,6 +40,8 @@ export interface EventFeed {
    */
   publish(limit: number, longestWait?: number): Promise<number>;
   list(query: EventQuery): Promise<EventPage>;
+  /** Behind the last position that was given. Publishes nothing. */
+  end(): Promise<EventCursor>;
   /** When the oldest event was stored that has no position yet. */
   oldestUnpublished(): Promise<Instant | undefined>;
   /**

@@ -63,8 +63,8 @@ export interface PublishedEvent {
 export function cursorExpired(): DomainError {
   return new DomainError(
     'cursor_expired',
-    'cursor is from before the events that are kept, or from before a restore of the database; begin without a cursor ' +
-      'and, once you are at the end, list what you have a copy of again',
+    'cursor is from before the events that are kept, or from before a restore of the database; begin with from=now, ' +
+      'list what you have a copy of again, and go on from there',
   );
 }
 

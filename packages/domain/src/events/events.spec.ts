@@ -90,6 +90,19 @@ describe('the feed', () => {
     expect(await publishEvents.backlog()).toEqual({ oldest: undefined });
   });
 
+  it('begins now if that is asked for: with an empty page, behind which comes what is published later', async () => {
+    const { list, publishEvents, add } = await openStore(2);
+    await publishEvents.execute();
+    await add();
+    const now = await list({ from: 'now', types: ['pet.added'], limit: 1 });
+    expect(now).toEqual({ events: [], next: { epoch: FIRST_EPOCH, position: 2n } });
+    expect(await publishEvents.execute()).toEqual({ mayHaveMore: true });
+    expect(await list({ after: now.next })).toMatchObject({ events: [{ position: 3n }], next: { position: 3n } });
+    const both = { code: 'invalid_parameter', message: "from can't be given with cursor" };
+    await expect(list({ from: 'now', after: now.next })).rejects.toMatchObject(both);
+    await expect(list({ from: 'now', limit: 0 })).rejects.toMatchObject({ message: expect.stringContaining('limit') });
+  });
+
   it('publishes a thousand events at a time', async () => {
     const { publishEvents, clock } = await openStore(1_001);
     expect(await publishEvents.backlog()).toEqual({ oldest: clock.now() });

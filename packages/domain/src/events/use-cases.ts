@@ -1,5 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
+import { invalid } from '../kernel/errors.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
 import { cursorExpired, EVENT_TYPES, type EventCursor, type EventType, type PublishedEvent } from './event.js';
 import type { EventPage } from './event-feed.js';
@@ -16,6 +17,8 @@ export interface ListEventsInput {
   readonly types?: readonly EventType[] | undefined;
   /** The `next` of an earlier page. Default: begins with the oldest kept event. */
   readonly after?: EventCursor | undefined;
+  /** Begins behind the last event that has a position, with an empty page. */
+  readonly from?: 'now' | undefined;
   /** 1–100. Default: 20. */
   readonly limit?: number | undefined;
 }
@@ -32,8 +35,10 @@ export class ListEvents {
   constructor(private readonly ports: EventPorts) {}
 
   /** @throws DomainError `invalid_parameter`, or `cursor_expired` if events behind `after` may be missing or undone. */
-  async execute({ accountId, types, after, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
+  async execute({ accountId, types, after, from, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
     requirePageSize(limit);
+    if (from !== undefined && after !== undefined) throw invalid('from', "can't be given with cursor");
+    if (from !== undefined) return { events: [], next: await this.ports.events.end() };
     const query = { accountId, types: types ?? EVENT_TYPES, after: after?.position, limit };
     let page = await this.ports.events.list(query);
     if (page.hasUnpublished && page.events.length < limit) {

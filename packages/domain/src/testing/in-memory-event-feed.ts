@@ -1,5 +1,6 @@
 import type { EventFeed, EventPage, EventQuery } from '../events/event-feed.js';
 import {
+  type EventCursor,
   type EventId,
   type EventPosition,
   type FeedEpoch,
@@ -22,13 +23,13 @@ export class InMemoryEventFeed implements EventFeed {
   private readonly published = new Map<EventPosition, Stored>();
   private made = 0;
   private epoch = FIRST_EPOCH;
-  private end = 0n as EventPosition;
+  private lastPosition = 0n as EventPosition;
   private purged = 0n as EventPosition;
 
   constructor(private readonly clock: Clock) {}
 
   get last(): EventPosition {
-    return this.end;
+    return this.lastPosition;
   }
 
   get purgedUntil(): EventPosition {
@@ -62,8 +63,8 @@ export class InMemoryEventFeed implements EventFeed {
   async publish(limit: number): Promise<number> {
     const taken = [...this.outbox].slice(0, limit);
     for (const [place, event] of taken) {
-      this.end = (this.end + 1n) as EventPosition;
-      this.published.set(this.end, event);
+      this.lastPosition = (this.lastPosition + 1n) as EventPosition;
+      this.published.set(this.lastPosition, event);
       this.outbox.delete(place);
     }
     return taken.length;
@@ -75,7 +76,12 @@ export class InMemoryEventFeed implements EventFeed {
       .filter(([, { type, receiver }]) => isForAll(type) || receiver === accountId)
       .slice(0, limit)
       .map(([position, { id, type, createdAt, data }]) => ({ position, id, type, createdAt, data }));
-    return { events, epoch: this.epoch, end: this.end, purged: this.purged, hasUnpublished: this.outbox.size > 0 };
+    const { epoch, lastPosition: end, purged } = this;
+    return { events, epoch, end, purged, hasUnpublished: this.outbox.size > 0 };
+  }
+
+  async end(): Promise<EventCursor> {
+    return { epoch: this.epoch, position: this.lastPosition };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {

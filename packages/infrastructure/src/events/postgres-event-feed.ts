@@ -1,4 +1,5 @@
 import {
+  type EventCursor,
   type EventFeed,
   type EventId,
   type EventPage,
@@ -66,6 +67,8 @@ const LIST = {
   ORDER BY position`,
 };
 
+const END = { name: 'events end', text: 'SELECT epoch, last_position FROM event_feed' };
+
 type ListRow = readonly [
   ...feed: readonly [epoch: FeedEpoch, end: EventPosition, purged: EventPosition, hasUnpublished: boolean],
   ...event: readonly [EventPosition | null, id: string, EventType, createdAt: bigint, data: string],
@@ -86,6 +89,8 @@ const OVER = `
 const MOVE_START = 'UPDATE event_feed SET purged_position = $1 WHERE purged_position < $1';
 const DELETE_EVENTS = 'DELETE FROM events WHERE position > $1 AND position <= $2';
 
+const NO_FEED = 'the table event_feed has no row';
+
 export class PostgresEventFeed implements EventFeed {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -105,7 +110,7 @@ export class PostgresEventFeed implements EventFeed {
     const receivers = wanted.map((type) => (isForAll(type) ? EVERYBODY : accountId));
     const rows = await readPrepared<ListRow>(this.dataSource, LIST, [limit, receivers, wanted, after ?? 0n]);
     const [first] = rows;
-    if (first === undefined) throw new Error('the table event_feed has no row');
+    if (first === undefined) throw new Error(NO_FEED);
     const [epoch, end, purged, hasUnpublished] = first;
     const events = rows.flatMap(([, , , , position, id, type, createdAt, data]) =>
       position === null
@@ -113,6 +118,13 @@ export class PostgresEventFeed implements EventFeed {
         : { position, id: `evt_${id}` as EventId, type, createdAt: instant(Number(createdAt)), data },
     );
     return { events, epoch, end, purged, hasUnpublished };
+  }
+
+  async end(): Promise<EventCursor> {
+    const [row] = await readPrepared<readonly [FeedEpoch, EventPosition]>(this.dataSource, END, []);
+    if (row === undefined) throw new Error(NO_FEED);
+    const [epoch, position] = row;
+    return { epoch, position };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {

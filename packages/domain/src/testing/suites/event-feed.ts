@@ -218,6 +218,14 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       expect(new Set(events.map(({ id }) => id)).size).toBe(3);
     });
 
+    it('says where it ends and publishes nothing, so what waits to be published comes behind that', async () => {
+      await add();
+      expect(await feed.end()).toEqual({ epoch: FIRST_EPOCH, position: start });
+      expect(await list()).toMatchObject({ events: [], hasUnpublished: true });
+      const [event] = await published();
+      expect(await feed.end()).toEqual({ epoch: FIRST_EPOCH, position: event?.position });
+    });
+
     it('lists by type and behind a position, ascending and no more than asked for', async () => {
       for (const order of [await place((await add()).id), await place((await add()).id, other)])
         await ports.messages.markSent((await queue(order.accountId === account.id ? account : other)).id);

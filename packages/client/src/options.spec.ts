@@ -1,0 +1,99 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { BASE, clientOf, created, errorOf, KEY, pet } from '../test/support/scripted-client.js';
+import { AdoptionStore } from './index.js';
+
+describe('the options', () => {
+  const { env } = process;
+  afterEach(() => {
+    process.env = env;
+  });
+
+  it('come from the environment by default', async () => {
+    process.env = { ...env, API_URL: 'https://api.example/v1', API_KEY: 'aas_live_other' };
+    const sent: [string, unknown][] = [];
+    const store = new AdoptionStore({
+      fetch: async (url, { headers }) => {
+        sent.push([url.href, new Headers(headers).get('Authorization')]);
+        return created();
+      },
+    });
+    await store.pets.create({ name: 'Luna', categoryId: 1n });
+    expect(sent).toEqual([['https://api.example/v1/pets', 'Bearer aas_live_other']]);
+  });
+
+  it('must be somewhere', () => {
+    process.env = {};
+    const [apiKey, baseUrl] = [
+      'apiKey is missing: pass it, or set API_KEY',
+      'baseUrl is missing: pass it, or set API_URL',
+    ];
+    for (const given of [undefined, '']) {
+      expect(() => new AdoptionStore({ baseUrl: BASE, apiKey: given })).toThrow(new TypeError(apiKey));
+      expect(() => new AdoptionStore({ baseUrl: given, apiKey: KEY })).toThrow(new TypeError(baseUrl));
+    }
+  });
+
+  it.each(['https://api.example', 'https://api.example/v10', 'http://localhost:3000/v1/pets'])(
+    'have a baseUrl that ends in /v1, unlike %s',
+    (baseUrl) => {
+      const rule = new TypeError('baseUrl (or API_URL) must end in /v1');
+      expect(() => new AdoptionStore({ baseUrl, apiKey: KEY })).toThrow(rule);
+    },
+  );
+
+  it.each([
+    ['maxTries', [0, -1, 1.5, NaN, Infinity, 101, '5'], 'an integer from 1 to 100'],
+    ['maxWait', [-1, NaN, Infinity, 2 ** 31], 'an integer from 0 to 2147483647'],
+    ['tryTimeout', [0, NaN, Infinity, 2 ** 31], 'an integer from 1 to 2147483647'],
+    ['timeout', [0, NaN, 2 ** 31], 'an integer from 1 to 2147483647'],
+    ['maxInFlight', [0, NaN, Infinity, 1001], 'an integer from 1 to 1000'],
+  ])('%s is checked', (name, values, rule) => {
+    for (const value of values)
+      expect(() => new AdoptionStore({ baseUrl: BASE, apiKey: KEY, [name]: value })).toThrow(
+        new RangeError(`${name} must be ${rule}`),
+      );
+  });
+});
+
+describe('the key', () => {
+  it('is sent only to the API, without cookies and never through a redirect', async () => {
+    const { store, sent } = clientOf([pet()]);
+    await store.pets.list().page();
+    expect(sent[0]?.headers.get('Authorization')).toBe(`Bearer ${KEY}`);
+    expect(sent[0]?.init).toMatchObject({ redirect: 'manual', credentials: 'omit' });
+    expect(sent[0]?.headers.get('User-Agent')).toMatch(/^adoption-store-client\/\d+\.\d+\.\d+$/);
+  });
+
+  it('never appears in printed output', async () => {
+    const echo = JSON.stringify({ code: 'invalid_api_key', message: `there is no key ${KEY}`, status: 401 });
+    const { store } = clientOf([new Response(echo, { status: 401 })]);
+    const error = await errorOf(store.getRateLimit());
+    const printed = [store, store.pets.list(), error].map((each) => inspect(each, { showHidden: true, depth: null }));
+    expect(printed.join()).not.toContain(KEY);
+    expect(JSON.stringify([store, error])).not.toContain(KEY);
+    expect(error.message).toBe('there is no key …');
+  });
+
+  it.each(['aas live', 'aas_live\n', 'ключ'])('is refused as %j, without being quoted', (apiKey) => {
+    expect(() => new AdoptionStore({ baseUrl: BASE, apiKey })).toThrow(
+      new TypeError('apiKey (or API_KEY) is not an API key'),
+    );
+  });
+
+  it.each(['http://api.example/v1', 'http://localhost.example/v1', 'ftp://localhost/v1', 'http://127.0.0.1.example'])(
+    'is not sent to %s',
+    (baseUrl) => {
+      expect(() => new AdoptionStore({ baseUrl, apiKey: KEY })).toThrow('baseUrl must be https');
+    },
+  );
+
+  it.each(['http://localhost:3000/v1', 'http://127.0.0.1:3000/v1/', 'http://[::1]/v1', 'https://api.example/a/v1'])(
+    'is sent to %s',
+    async (baseUrl) => {
+      const { store, sent } = clientOf([pet()], { baseUrl });
+      await store.pets.list().page();
+      expect(sent[0]?.url).toBe(`${baseUrl.replace(/\/$/, '')}/pets`);
+    },
+  );
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { BASE, clientOf, errorOf, pet, refusal } from '../test/support/scripted-client.js';
+import { ApiError } from './index.js';
+
+describe('pages', () => {
+  it.each(['https://evil.example/v1/pets', 'https://api.example/elsewhere', 'https://'])(
+    'never begin at %s',
+    (page) => {
+      expect(() => clientOf([pet()]).store.pets.list().from(page)).toThrow(ApiError);
+    },
+  );
+
+  it('never begin anew from an empty address, which a URL takes for the first page', () => {
+    for (const page of ['', ' \n']) expect(() => clientOf([pet()]).store.pets.list().from(page)).toThrow(RangeError);
+  });
+
+  it('repeat a list in the query, and leave out what is undefined', async () => {
+    const { store, sent } = clientOf([pet()]);
+    await store.pets.list({ id: [1n, 2n ** 63n - 1n], limit: 1, status: undefined }).page();
+    expect(sent[0]?.url).toBe(`${BASE}/pets?id=1&id=9223372036854775807&limit=1`);
+  });
+
+  it('have at most 100 ids in a filter, and say so', () => {
+    const { store } = clientOf([pet()]);
+    const ids = Array.from({ length: 101 }, (_, index) => BigInt(index));
+    const rule = new RangeError('categoryId must have at most 100 ids, and has 101');
+    expect(() => store.pets.list({ categoryId: ids })).toThrow(rule);
+    expect(() => store.categories.list({ id: ids })).toThrow(RangeError);
+    expect(() => store.pets.list({ id: ids.slice(1) })).not.toThrow();
+  });
+
+  it('are fetched only when they are needed', async () => {
+    const { store, sent } = clientOf([pet({ Link: '<?cursor=a>; rel="next"' })]);
+    const pets = store.pets.list();
+    expect(sent).toHaveLength(0);
+    for await (const { id } of pets) if (id > 0n) break;
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a walk', () => {
+  const page = (id: number, next?: string) =>
+    new Response(`[{"id":${id},"name":"Luna","categoryId":1,"status":"sold"}]`, {
+      headers: next === undefined ? {} : { Link: `<?cursor=${next}>; rel="next"` },
+    });
+
+  it('fetches 100 items a page, unless the query says otherwise', async () => {
+    const { store, sent } = clientOf([page(1)]);
+    for await (const { id } of store.pets.list()) expect(id).toBe(1n);
+    for await (const { id } of store.pets.list({ limit: 7 })) expect(id).toBe(1n);
+    await store.pets.list().page();
+    expect(sent.map(({ url }) => url)).toEqual([`${BASE}/pets?limit=100`, `${BASE}/pets?limit=7`, `${BASE}/pets`]);
+  });
+
+  it('goes on after a failure, at the page that failed', async () => {
+    const { store, sent } = clientOf([page(1, 'b'), refusal(404), page(2)]);
+    const ids: bigint[] = [];
+    const walk = async (pets: AsyncIterable<{ id: bigint }>) => {
+      for await (const { id } of pets) ids.push(id);
+    };
+    const { page: failed } = await errorOf(walk(store.pets.list()));
+    await walk(store.pets.list().from(failed ?? ''));
+    expect(ids).toEqual([1n, 2n]);
+    expect(sent.at(-1)?.url).toBe(`${BASE}/pets?cursor=b`);
+  });
+
+  it.each([3, 17])('ends with an error if the pages go round in a circle of %i', async (length) => {
+    let count = 0;
+    const { store, sent } = clientOf([() => page(1, String((count += 1) % length))]);
+    const pages = store.pets.list().pages();
+    const error = await errorOf(
+      (async () => {
+        while ((await pages.next()).done !== true);
+      })(),
+    );
+    expect(error).toMatchObject({ code: 'unexpected_response', page: expect.stringContaining('cursor=') });
+    expect(sent.length).toBeLessThan(4 * length + 4);
+  });
+
+  it.each([{ id: [] }, { categoryId: [], limit: 5 }])('of %j is over without a request', async (query) => {
+    const { store, sent } = clientOf([page(1)]);
+    for await (const pet of store.pets.list(query)) expect(pet).toBeUndefined();
+    expect(await store.pets.list(query).page()).toEqual({ items: [], next: undefined });
+    expect(sent).toEqual([]);
+  });
+});

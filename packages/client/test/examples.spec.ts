@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { useApi } from '@adoption-store/api/testing/api';
+import { DAY, instant } from '@adoption-store/domain';
+import { temporaryFolder, until } from '@adoption-store/test-support';
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import ts from 'typescript';
+import { keepCopy } from '../examples/copy.js';
+import { AdoptionStore, type ClientOptions, type Pet, type TryInfo } from '../src/index.js';
+import { VirtualClock } from './support/virtual-clock.js';
+
+const CLIENT = join(__dirname, '..');
+const EXAMPLES = join(CLIENT, 'examples');
+const read = (path: string) => readFileSync(path, 'utf8');
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+const api = useApi();
+const storeOf = (options: ClientOptions = {}) =>
+  new AdoptionStore({ baseUrl: `${api.origin}/v1`, apiKey: api.key, ...options });
+
+/** The output of each example, in order, in a store with Bella, Luna and Milo. */
+const OUTPUTS: Readonly<Record<string, RegExp>> = {
+  'pages.ts': /^1 Bella\n2 Luna\n3 Milo\n$/,
+  'quick-start.ts':
+    /^one page: 1 Bella\none page: 2 Luna\nall pages: 1 Bella\nall pages: 2 Luna\nall pages: 3 Milo\norder 1 of animal 1 is placed\n$/,
+  'orders.ts': /^409 pet_not_available: .+\nthe order is completed\nanimal 4 was adopted\n$/,
+  'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
+  'messages.ts': /^"Is Luna still there\?" is queued\n$/,
+};
+/** Those that end when they are told to. */
+const ENDLESS = ['copy.ts', 'events.ts', 'webhooks.ts'];
+
+describe('the examples', () => {
+  // First, because they say the ids of the animals.
+  it('work with the built package', async () => {
+    for (const name of ['Bella', 'Luna', 'Milo'])
+      await api.application.addAnimal.execute({ name, categoryId: 1n, status: 'available' });
+    const outputs: Record<string, unknown> = {};
+    for (const name of Object.keys(OUTPUTS)) outputs[name] = await outputOf(name);
+    expect(outputs).toEqual(
+      Object.fromEntries(
+        Object.entries(OUTPUTS).map(([name, stdout]) => [name, { stdout: expect.stringMatching(stdout), stderr: '' }]),
+      ),
+    );
+  });
+
+  it('are all tested', () => {
+    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(OUTPUTS), ...ENDLESS].sort());
+  });
+
+  it('that follows the events tells each adoption once, however often it is stopped and started', async () => {
+    const folder = await temporaryFolder();
+    const env = { CURSOR_FILE: join(folder.path, 'cursor.txt') };
+    const store = storeOf();
+    for (const name of ['Coco', 'Rex']) {
+      const { id: petId } = await store.pets.create({ name, categoryId: 1n });
+      await store.orders.complete((await store.orders.create({ petId })).id);
+      const { child, outputWith } = start('events.ts', env);
+      expect(await outputWith(/Coco|Rex/)).not.toContain(name === 'Rex' ? 'Coco' : 'Rex');
+      child.kill('SIGINT');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    }
+    await folder.remove();
+  });
+
+  it('that receives events answers 204 to those that are signed, and 400 to others', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const { child, outputWith } = start('webhooks.ts', { WEBHOOK_SECRET: secret, PORT: '0' });
+    const [, port] = /port: (\d+)/.exec(await outputWith(/port: \d+/)) ?? [];
+    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${MAX_INT64}}}`;
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
+    };
+    const send = async (text: string) =>
+      (await fetch(`http://localhost:${port}`, { method: 'POST', headers, body: text })).status;
+    expect([await send(body), await send(`${body} `)]).toEqual([204, 400]);
+    expect(await outputWith(/evt_1/)).toContain(`evt_1: pet.added ${MAX_INT64}\n`);
+    child.kill();
+  });
+
+  it.each(['quick-start.ts', 'copy.ts'])('%s is in the README unchanged', (name) => {
+    expect(read(join(CLIENT, 'README.md'))).toContain(`\`\`\`ts\n${read(join(EXAMPLES, name))}\`\`\`\n`);
+  });
+});
+
+/** The output of the example, once it has ended. */
+async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
+  const { child, printed } = start(example);
+  await once(child, 'close');
+  return printed;
+}
+
+/**
+ * Starts the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
+ * workspace's packages.
+ */
+function start(example: string, more: Readonly<Record<string, string>> = {}) {
+  const { outputText } = ts.transpileModule(read(join(EXAMPLES, example)), {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  });
+  const child = spawn(process.execPath, ['--input-type=module'], {
+    cwd: EXAMPLES,
+    env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key, ...more },
+  });
+  child.stdin.end(outputText);
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => (printed[name] += chunk));
+  /** What it has printed, once that matches. */
+  const outputWith = async (pattern: RegExp) => {
+    while (!pattern.test(printed.stdout)) await once(child.stdout, 'data');
+    return printed.stdout;
+  };
+  return { child, printed, outputWith };
+}
+
+it('a copy equals the store after changes during its list, imports, two restarts, and a purge of events not yet seen', async () => {
+  let failed = 0;
+  const onResponse = ({ status }: TryInfo) => {
+    if (status === 0) failed += 1;
+  };
+  /** Done before the second page of the next list, when the animals of the first are read. */
+  let duringList: (() => Promise<unknown>) | undefined;
+  const fetchList = async (url: URL, init: RequestInit) => {
+    const work = url.pathname.endsWith('/pets') && url.searchParams.has('cursor') ? duringList : undefined;
+    if (work !== undefined) duringList = undefined;
+    await work?.();
+    return fetch(url, init);
+  };
+  const writer = storeOf();
+  const follower = storeOf({ clock: new VirtualClock(), onResponse, fetch: fetchList });
+
+  const importPets = (name: string, count: number) =>
+    api.importAnimals(Array.from({ length: count }, () => ({ name, categoryId: 1n })));
+  const stored = async () => {
+    const pets: Pet[] = [];
+    for await (const pet of writer.pets.list()) pets.push(pet);
+    return pets;
+  };
+  /** Changes some animals twice, and withdraws others. */
+  const changeSome = async (from: number) => {
+    const ids = (await api.application.listAnimals.execute({ limit: 100 })).items.map(({ id }) => id);
+    for (const id of ids.slice(from, from + 10)) {
+      await api.application.changeAnimal.execute({ id, change: { name: 'Changed once' } });
+      await api.application.changeAnimal.execute({ id, change: { name: 'Changed twice' } });
+    }
+    for (const id of ids.slice(from + 10, from + 15)) await api.application.withdrawAnimal.execute({ id });
+  };
+  /** As the worker does: until then the events are behind any cursor of now. */
+  const publish = async () => {
+    while ((await api.application.publishEvents.execute()).mayHaveMore);
+  };
+  const restart = async (meanwhile: () => Promise<unknown>) => {
+    failed = 0;
+    await api.restart(async () => {
+      await until(() => failed > 0, { what: 'a request in vain' });
+      await meanwhile();
+    });
+  };
+
+  const copy = new Map<bigint, Pet>();
+  const expectWhole = async () => {
+    const { id } = await writer.pets.create({ name: 'Nala', categoryId: 1n });
+    await until(() => copy.has(id));
+    // The list may have shown the animal. Its change comes as an event, behind all others.
+    await writer.pets.change(id, { name: 'Coco' });
+    await until(() => copy.get(id)?.name === 'Coco');
+    expect([...copy.values()].sort((one, other) => Number(one.id - other.id))).toEqual(await stored());
+  };
+
+  await importPets('Imported before', 250);
+  duringList = async () => {
+    await Promise.all([importPets('Imported during the list', 50), changeSome(0)]);
+    await publish();
+  };
+  const stop = new AbortController();
+  const keeping = keepCopy(follower, copy, stop.signal);
+  await expectWhole();
+
+  await restart(async () => {
+    await importPets('Imported during a restart', 150);
+    await changeSome(20);
+  });
+  await expectWhole();
+
+  await restart(async () => {
+    await importPets('Imported before a purge', 150);
+    await changeSome(40);
+    // The database's own clock says when an event was stored.
+    api.clock.set(instant(Date.now() + 31 * DAY));
+    await publish();
+    expect(await api.application.purgeExpired.execute('events')).toBeGreaterThan(0);
+    duringList = async () => {
+      await changeSome(60);
+      await publish();
+    };
+  });
+  await expectWhole();
+
+  expect(duringList).toBeUndefined();
+  stop.abort();
+  await keeping;
+});
