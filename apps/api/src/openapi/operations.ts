@@ -41,17 +41,15 @@ export function sharedParameters(operations: readonly DefinedOperation[]): Descr
 }
 
 function described(operation: DefinedOperation): Described {
-  const { id, route, scopes, stability, notice, summary, description, examples = {}, body } = operation;
-  const end =
-    notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
+  const { id, scopes, stability, notice, summary, examples = {}, body } = operation;
   return {
     operationId: id,
     summary,
     deprecated: notice && true,
     'x-deprecated-sunset': notice && new Date(notice.deprecation.sunset).toISOString().slice(0, 10),
-    description: `${end ?? ''}${description} ${needed(scopes)}`,
+    description: explained(operation),
     // A linter reports a path without a group.
-    tags: [GROUPS[route.split('/')[2] ?? '']?.name],
+    tags: [groupOf(operation)],
     'x-stability': stability,
     security: scopes.length === 0 ? undefined : [{ bearerAuth: scopes }],
     parameters: [
@@ -63,6 +61,17 @@ function described(operation: DefinedOperation): Described {
     requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
     responses: responsesOf(operation),
   };
+}
+
+function groupOf({ route }: DefinedOperation): string | undefined {
+  return GROUPS[route.split('/')[2] ?? '']?.name;
+}
+
+/** The description of an operation, with its end and its scopes. */
+function explained({ notice, description, scopes }: DefinedOperation): string {
+  const end =
+    notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
+  return `${end ?? ''}${description} ${needed(scopes)}`;
 }
 
 function needed(scopes: readonly Scope[]): string {
@@ -78,6 +87,25 @@ export function readmeRows(operations: readonly DefinedOperation[]): readonly st
     const { sunset, replacement } = notice.deprecation;
     return `| \`${route}\` (deprecated) | ${summary}, until ${longDate(sunset)}; use \`${replacement}\` |`;
   });
+}
+
+/** The operations of each group as a list in Markdown. */
+export function markdownLists(operations: readonly DefinedOperation[]): readonly string[] {
+  return tags.map(({ name, description }) => {
+    const items = operations.filter((operation) => groupOf(operation) === name).map(markdownItem);
+    return `### ${name}\n${description}\n\n${items.join('\n')}`;
+  });
+}
+
+function markdownItem(operation: DefinedOperation): string {
+  const { route, stability, summary, examples = {}, query } = operation;
+  const names = queryParameters(query).map(({ described: { name } }) => `\`${name}\``);
+  const [body] = Object.values(examples);
+  const parts = [`\`${route.replace(' /v1', ' ')}\`: ${summary}.`, explained(operation)];
+  if (names.length > 0) parts.push(`Query: ${names.join(', ')}.`);
+  if (body !== undefined) parts.push(`Body, for example: \`${JSON.stringify(body)}\`.`);
+  if (stability !== undefined) parts.push(`Stability: ${stability}.`);
+  return `- ${parts.join(' ')}`;
 }
 
 /** For example `5 December 2030`. */

@@ -8,6 +8,7 @@ import { VISIBLE } from '../../src/http/schema.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
+import { llmsText } from '../../src/openapi/llms-text.js';
 import { readmeRows } from '../../src/openapi/operations.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
@@ -276,13 +277,17 @@ function expectPage(response: RawResponse, type: string): void {
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
 }
 
-describe.each([
+const PAGES = [
   ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/llms.txt', 'text/plain; charset=utf-8'],
+  ['/favicon.ico', 'image/x-icon'],
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-])('%s', (path, type) => {
+] as const;
+
+describe.each(PAGES)('%s', (path, type) => {
   it('needs no key, and may load nothing from other hosts', async () => {
     expectPage(await fetchPage(path), type);
     expectPage(await fetchPage(`${path}?x=1`), type);
@@ -304,7 +309,9 @@ describe.each([
     expect(response).toMatchObject({ status: 200, body: '' });
     expect(response.headers).toMatchObject({ etag: headers['etag'], 'content-length': headers['content-length'] });
   });
+});
 
+describe.each(['/', ...PAGES.map(([path]) => path)])('%s', (path) => {
   it('answers OPTIONS with 204 and Allow, and refuses other methods with 405', async () => {
     const allow = 'GET, HEAD, OPTIONS';
     expect(await fetchPage(path, 'OPTIONS')).toMatchObject({ status: 204, body: '', headers: { allow } });
@@ -320,6 +327,14 @@ describe.each([
     for (let sent = 0; sent < 61; sent += 1) await fetchPage(path, 'HEAD');
     expect((await fetchPage('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
   });
+});
+
+it.each(['GET', 'HEAD'])('%s of / leads to the page at /docs, without a key', async (method) => {
+  for (const path of ['/', '/?x=1']) {
+    const { status, headers, body } = await fetchPage(path, method);
+    expect([status, body, headers['location'], headers['cache-control']]).toEqual([303, '', '/docs', 'no-store']);
+    expect(Object.keys(headers).filter((name) => /ratelimit|authenticate/.test(name))).toEqual([]);
+  }
 });
 
 describe('a file that is compressed', () => {
@@ -392,35 +407,38 @@ describe('openapi.json', () => {
     const rows = readFileSync(join(__dirname, '../../../../README.md'), 'utf8').match(/^\| `[A-Z]+ \/v1\/.*$/gm) ?? [];
     expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(readmeRows(OPERATIONS));
   });
+});
 
-  it('is served with the address at which this machine reaches the API', async () => {
-    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(OPERATIONS, api.origin));
+describe('the server in /openapi.json and /llms.txt', () => {
+  it('is a relative address, whatever the Host header says', async () => {
+    for (const [path, text] of [
+      ['/openapi.json', descriptionText(OPERATIONS, '/v1')],
+      ['/llms.txt', llmsText(OPERATIONS, '/v1')],
+    ] as const) {
+      const host = ['Host: evil.example', 'X-Forwarded-Host: evil.example'];
+      expect((await sendOnce(api, rawHead(api, `GET ${path} HTTP/1.1`, [], host))).body).toBe(text);
+    }
+    expect(JSON.parse(descriptionText(OPERATIONS, '/v1'))).toMatchObject({ servers: [{ url: '/v1' }, ...servers] });
+  });
+
+  it('is at PUBLIC_URL, where that is set, and / leads to the page there', async () => {
+    const published = await startApi({ publicUrl: 'https://api.example.com' });
+    const server = 'https://api.example.com/v1';
+    expect((await request(published, '/openapi.json')).body).toBe(descriptionText(OPERATIONS, server));
+    expect((await request(published, '/llms.txt')).body).toBe(llmsText(OPERATIONS, server));
+    expect((await request(published, '/')).headers).toMatchObject({ location: 'https://api.example.com/docs' });
+    await published.close();
   });
 });
 
-describe('the first server of a served description', () => {
-  const firstServer = async (origin: string, headers: Readonly<Record<string, string>>) => {
-    const response = await fetch(`${origin}/openapi.json`, { headers });
-    return ((await response.json()) as { servers: readonly { url: string }[] }).servers[0]?.url;
-  };
-
-  it('is PUBLIC_URL, where it is set', async () => {
-    const published = await startApi({ publicUrl: 'https://api.example.com' });
-    expect(await firstServer(published.origin, {})).toBe('https://api.example.com/v1');
-    await published.close();
-  });
-
-  it('is never what a Host header says', async () => {
-    const { body } = await sendOnce(
-      api,
-      rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
-    );
-    expect(body).toBe(descriptionText(OPERATIONS, api.origin));
-  });
-
-  it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {
-    const open = await startApi({}, undefined, undefined, '0.0.0.0');
-    expect(await firstServer(open.origin, {})).toBe('https://api.adoption-store.example/v1');
-    await open.close();
-  });
+it('/llms.txt has the guide and every operation', () => {
+  const text = llmsText(OPERATIONS, '/v1');
+  expect(text).toContain(info.description);
+  const names = [...text.matchAll(/^- `(.+?)`/gm)].map(([, name]) => name);
+  expect(names.sort()).toEqual(operations.map(({ name }) => name).sort());
+  expect(text).toContain(
+    '- `GET /categories`: List categories. Lists categories by their identifiers, ascending. Pages work as for animals. ' +
+      'It needs the scope `pets:read`. Query: `limit`, `id`, `cursor`. Stability: beta.',
+  );
+  expect(text).toContain('Body, for example: `{"name":"Bella","categoryId":1}`.');
 });

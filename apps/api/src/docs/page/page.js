@@ -169,7 +169,9 @@ async function show() {
   if (!response.ok) throw new Error(`${address.href} answers ${response.status}`);
   const description = await response.json();
   // The page may call only its own server, whichever name it was reached by. The servers are listed for API users.
-  const servers = description.servers.map(({ url, description: name }) => `- ${name}: \`${url}\``);
+  const servers = description.servers.map(
+    ({ url, description: name }) => `- ${name}: \`${new URL(url, address).href}\``,
+  );
   description.info.description += `\n\n## Servers\n${servers.join('\n')}`;
   description.servers = [{ url: new URL('v1', address).href }];
   globalThis.SwaggerUIBundle({
