@@ -833,7 +833,7 @@ export interface components {
          * @description An order for one animal.
          * @example {
          *       "id": 1,
-         *       "petId": 1,
+         *       "petId": 2,
          *       "status": "placed",
          *       "createdAt": "2026-11-21T12:00:00.000Z",
          *       "updatedAt": "2026-11-21T12:00:00.000Z"
@@ -849,7 +849,7 @@ export interface components {
             /**
              * Format: int64
              * @description Identifier of the ordered animal.
-             * @example 1
+             * @example 2
              */
             petId: bigint;
             /**
@@ -873,14 +873,14 @@ export interface components {
         /**
          * @description An order to place.
          * @example {
-         *       "petId": 1
+         *       "petId": 2
          *     }
          */
         NewOrder: {
             /**
              * Format: int64
              * @description Identifier of an available animal.
-             * @example 1
+             * @example 2
              */
             petId: bigint;
         };
@@ -987,7 +987,7 @@ export interface components {
          * @description Where events are sent.
          * @example {
          *       "id": "whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d",
-         *       "url": "https://shelter.example/adoptions",
+         *       "url": "https://example.com/adoptions",
          *       "types": [
          *         "order.placed",
          *         "order.completed"
@@ -1007,7 +1007,7 @@ export interface components {
             /**
              * Format: uri
              * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
-             * @example https://shelter.example/adoptions
+             * @example https://example.com/adoptions
              */
             url: string;
             /**
@@ -1051,7 +1051,7 @@ export interface components {
          * @description A webhook and its secret.
          * @example {
          *       "id": "whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d",
-         *       "url": "https://shelter.example/adoptions",
+         *       "url": "https://example.com/adoptions",
          *       "types": [
          *         "order.placed",
          *         "order.completed"
@@ -1072,7 +1072,7 @@ export interface components {
             /**
              * Format: uri
              * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
-             * @example https://shelter.example/adoptions
+             * @example https://example.com/adoptions
              */
             url: string;
             /**
@@ -1120,7 +1120,7 @@ export interface components {
         /**
          * @description A webhook to create.
          * @example {
-         *       "url": "https://shelter.example/adoptions",
+         *       "url": "https://example.com/adoptions",
          *       "types": [
          *         "order.placed",
          *         "order.completed"
@@ -1131,7 +1131,7 @@ export interface components {
             /**
              * Format: uri
              * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
-             * @example https://shelter.example/adoptions
+             * @example https://example.com/adoptions
              */
             url: string;
             /**
@@ -1158,7 +1158,7 @@ export interface components {
             /**
              * Format: uri
              * @description Where events are sent: `https`, port 443 or 1024 and above, a public address, no user name and no password, no outer white space, control character or backslash. It is stored as the URL standard of the WHATWG writes it, without a fragment.
-             * @example https://shelter.example/adoptions
+             * @example https://example.com/adoptions
              */
             url?: string;
             /**

@@ -3,7 +3,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
-import { decodeCursor, EXAMPLE_CURSOR } from './pages.js';
+import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
@@ -122,7 +122,7 @@ export function Cursor(resource: string, read: (text: string) => unknown = int64
         'query',
         'cursor',
         "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
-        { type: 'string', examples: [EXAMPLE_CURSOR] },
+        { type: 'string' },
       ),
       'Cursor',
     ),
