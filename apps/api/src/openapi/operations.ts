@@ -1,4 +1,5 @@
 import type { Instant, Scope } from '@adoption-store/domain';
+import { readSamples, type Sample } from '@adoption-store/web';
 import type { DefinedOperation } from '../http/operation.js';
 import { queryParameters } from '../http/query-parameters.js';
 import { schemaOf } from '../http/resource-schemas.js';
@@ -22,10 +23,11 @@ export const tags = Object.values(GROUPS);
 
 /** The paths of the operations. */
 export function pathsOf(operations: readonly DefinedOperation[]): Described {
+  const samples = readSamples();
   const paths: Record<string, Record<string, Described>> = {};
   for (const operation of operations) {
     const path = operation.route.slice(`${operation.method} /v1`.length);
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation, samples.get(operation.id)) };
   }
   return paths;
 }
@@ -40,7 +42,7 @@ export function sharedParameters(operations: readonly DefinedOperation[]): Descr
   return { ...headerParameters, ...Object.fromEntries(own) };
 }
 
-function described(operation: DefinedOperation): Described {
+function described(operation: DefinedOperation, samples: readonly Sample[] | undefined): Described {
   const { id, scopes, stability, notice, summary, examples = {}, body } = operation;
   return {
     operationId: id,
@@ -51,6 +53,7 @@ function described(operation: DefinedOperation): Described {
     // A linter reports a path without a group.
     tags: [groupOf(operation)],
     'x-stability': stability,
+    'x-codeSamples': samples,
     security: scopes.length === 0 ? undefined : [{ bearerAuth: scopes }],
     parameters: [
       ...ownParameters(operation).map(({ component, described: parameter }) =>

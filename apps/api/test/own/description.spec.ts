@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newAnimal, PLANS } from '@adoption-store/domain';
-import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
+import { DEPRECATIONS, getPetDeprecation, readQuickStarts, readSamples } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { seedCatalogue } from '../../src/demo.js';
 import { errorStatuses } from '../../src/http/error-codes.js';
@@ -19,12 +19,6 @@ import { type RawResponse, request } from '../support/raw-http.js';
 
 type Example = string | number | readonly (string | number)[];
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly schema: object;
-}
-
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -41,6 +35,7 @@ interface Operation {
   readonly deprecated?: boolean;
   readonly 'x-deprecated-sunset'?: string;
   readonly 'x-stability'?: string;
+  readonly 'x-codeSamples'?: readonly object[];
 }
 
 interface Description {
@@ -175,6 +170,11 @@ describe('the description', () => {
     expect(ending).toEqual(DEPRECATIONS);
   });
 
+  it('has the samples of code', () => {
+    const ids = operations.filter((each) => each['x-codeSamples']).map(({ operationId }) => operationId);
+    expect(ids.sort()).toEqual([...readSamples().keys()].sort());
+  });
+
   it('shows the limits of the plans', () => {
     const { perMinute, perDay } = PLANS.business;
     expect(info.description).toContain(
@@ -268,7 +268,7 @@ describe('for generators of clients, the description', () => {
       const query = new URLSearchParams();
       let target = path;
       for (const each of parameters) {
-        const parameter = resolved({ ...each }) as unknown as Parameter;
+        const parameter = resolved({ ...each }) as { name: string; in: string; schema: object };
         const [example] = (resolved({ ...parameter.schema })['examples'] ?? []) as readonly Example[];
         if (example === undefined) continue;
         if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, String(example));

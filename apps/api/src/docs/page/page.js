@@ -124,6 +124,23 @@ const folds = {
   },
 };
 
+/** How programs call the operation. */
+const samples = {
+  wrapComponents: {
+    parameters:
+      (Original, { React: { createElement: e, Fragment }, specSelectors }) =>
+      (props) => {
+        const all = specSelectors.specJson().getIn(['paths', ...props.pathMethod, 'x-codeSamples']) ?? [];
+        const shown = [...all].map((sample) => {
+          const label = sample.get('label');
+          const code = e('pre', null, e('code', null, sample.get('source')));
+          return e('details', { key: label, className: 'sample' }, e('summary', null, label), code);
+        });
+        return e(Fragment, null, ...shown, e(Original, props));
+      },
+  },
+};
+
 /** The command to copy doesn't show the key, as its field doesn't. */
 const hiddenKey = ({ React }) => ({
   wrapComponents: {
@@ -187,7 +204,7 @@ async function show() {
     syntaxHighlight: false,
     validatorUrl: null,
     requestInterceptor: withKey,
-    plugins: [exactNumbers, layout, marks, folds, hiddenKey, names],
+    plugins: [exactNumbers, layout, marks, folds, samples, hiddenKey, names],
   });
 }
 
