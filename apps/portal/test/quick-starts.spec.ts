@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text as read } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { type Finished, folderOf, until } from '@adoption-store/test-support';
-import { readQuickStarts } from '@adoption-store/web';
-import { API, call, portal, SMALL_KEY } from './support/shared-portal.js';
+import { readQuickStarts, readSamples } from '@adoption-store/web';
+import { addAnimal, API, call, newCategoryId, portal, SMALL_KEY, STORE_KEY } from './support/shared-portal.js';
 
 /** Numbers of the first animal in the store, beyond 2^53. */
 const [ID, CATEGORY] = ['9007199254740993', '9223372036854775807'];
@@ -53,14 +53,17 @@ it('the typed client is got by the commands of its README', () => {
   for (const each of commands) expect(readme).toContain(`\n${each.join('\n')}\n`);
 });
 
+/** @param isEndless true to end it after its first words. */
 async function runText(
   text: string,
   program: string,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
+  isEndless = false,
 ): Promise<Finished> {
   const child = spawn(program, args, { cwd: __dirname, env: { PATH: process.env['PATH'], ...settings } });
   child.stdin.end(text);
+  if (isEndless) child.stdout.once('data', () => child.kill());
   const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, stdout, stderr };
 }
@@ -169,5 +172,39 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
     expect(code).toBeGreaterThan(0);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toMatch(/secret|Traceback/);
+  });
+});
+
+/** What the samples print, about an animal that exists. */
+const PRINTED: Readonly<Record<string, (id: string) => RegExp>> = {
+  listPets: () => /\d{16}/,
+  createPet: () => /Luna/,
+  getPet: (id) => new RegExp(`${id}.*Milo`, 's'),
+  changePet: (id) => new RegExp(`${id}.*Bella`),
+  placeOrder: () => /placed/,
+  listEvents: () => /pet\.added/,
+};
+
+it('there are samples in each language for the operations that people begin with', () => {
+  const samples = [...readSamples()].map(([id, each]) => [id, ...each.map(({ label }) => label)]);
+  expect(samples).toEqual(Object.keys(PRINTED).map((id) => [id, 'curl', 'TypeScript', 'Python']));
+});
+
+describe.each([
+  ['curl', 'sh', []],
+  ['TypeScript', process.execPath, ['--input-type=module']],
+])('the sample for %s of', (language, program, args) => {
+  const test = folderOf('samples', 'curl', 'curl') === undefined ? it.skip : it;
+
+  test.each(Object.entries(PRINTED))('%s does what it says', async (operation, printed) => {
+    const id = await addAnimal('Milo', newCategoryId());
+    const { source = '' } =
+      readSamples()
+        .get(operation)
+        ?.find(({ label }) => label === language) ?? {};
+    const isEndless = language !== 'curl' && operation === 'listEvents';
+    const text = source.replace(/\b1(?=n?\b)/g, id);
+    const { stdout } = await runText(text, program, args, settingsOf(STORE_KEY), isEndless);
+    expect(stdout).toMatch(printed(id));
   });
 });

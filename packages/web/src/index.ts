@@ -5,5 +5,6 @@ export * from './health.js';
 export * from './nest-logger.js';
 export * from './open-connections.js';
 export * from './quick-starts.js';
+export * from './samples.js';
 export * from './stack-of.js';
 export * from './use-cases.module.js';

@@ -82,8 +82,8 @@ export class CategoriesController {
     description:
       'Adds a category under an identifier that neither a category nor an animal has. A name that another category has, ' +
       'without regard to case, is refused with 409 `category_name_taken`.',
-    examples: { 'a category': { name: 'Rabbits' } },
-    success: { 201: ['The category has been added.', categoryJson({ id: 3, name: 'Rabbits' })] },
+    examples: { 'a category': { name: 'Birds' } },
+    success: { 201: ['The category has been added.', categoryJson({ id: 4, name: 'Birds' })] },
   })
   async add(
     @JsonBody(NewCategoryBody) body: NewCategoryBody,

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { BlockList, isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { localAddress } from '@adoption-store/config';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http/error-codes.js';
@@ -20,9 +18,8 @@ const SECURITY = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+const ICON = 'image/x-icon';
+const TEXT = 'text/plain; charset=utf-8';
 
 interface Docs {
   readonly operations: readonly DefinedOperation[];
@@ -32,8 +29,11 @@ interface Docs {
   readonly portalUrl: string | undefined;
 }
 
-/** The OpenAPI description and its page. Each file is read at the first request. */
+/** The OpenAPI description and its pages, to which `/` leads. Each file is read at the first request. */
 export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, portalUrl }: Docs): void {
+  // Without PUBLIC_URL an address is relative. The Host header isn't used: a cache would give one caller's address to others.
+  const origin = publicUrl ?? '';
+  const server = `${origin}/v1`;
   const serve = (path: string, type: string, read: () => string | Buffer | Promise<string | Buffer>) => {
     let file: FixedFile | undefined;
     servePublicly(fastify, path, async (request, reply) => {
@@ -45,25 +45,20 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
   };
   serve('/openapi.json', JSON_TYPE, async () => {
     const { descriptionText } = await import('../openapi/description.js');
-    return descriptionText(operations, publicUrl ?? localUrl(fastify));
+    return descriptionText(operations, server);
   });
+  serve('/llms.txt', TEXT, async () => {
+    const { llmsText } = await import('../openapi/llms-text.js');
+    return llmsText(operations, server);
+  });
+  servePublicly(fastify, '/', async (_request, reply) => reply.redirect(`${origin}/docs`, 303));
+  serve('/favicon.ico', ICON, ours('favicon.ico'));
   serve('/docs', HTML, () => referencePage(portalUrl));
   serve('/docs/page.css', CSS, ours('page.css'));
   serve('/docs/operations.css', CSS, ours('operations.css'));
   serve('/docs/page.js', SCRIPT, ours('page.js'));
   serve('/docs/swagger-ui.css', CSS, swaggerUi('swagger-ui.css'));
   serve('/docs/swagger-ui-bundle.js', SCRIPT, swaggerUi('swagger-ui-bundle.js'));
-}
-
-/**
- * The API's address if only this machine can reach it. The Host header isn't used: a cache would give one caller's
- * address to others.
- */
-function localUrl(fastify: FastifyInstance): string | undefined {
-  const addresses = fastify.addresses().filter((each) => typeof each === 'object');
-  const isLocal = addresses.every(({ address }) => LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'));
-  const [first] = addresses;
-  return first !== undefined && isLocal ? localAddress(first.address, first.port) : undefined;
 }
 
 function ours(file: string): () => Promise<Buffer> {

@@ -14,7 +14,7 @@ export function referencePage(portalUrl: string | undefined): string {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <title>Animal Adoption Store API</title>
-    <link rel="icon" href="data:," />
+    <link rel="icon" href="favicon.ico" />
     <link rel="stylesheet" href="docs/page.css" />
     <script src="docs/swagger-ui-bundle.js" defer></script>
     <script src="docs/page.js" defer></script>

@@ -3,7 +3,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
-import { decodeCursor, EXAMPLE_CURSOR } from './pages.js';
+import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
@@ -78,9 +78,15 @@ export function SomeOf(name: string, words: readonly string[], description: stri
     Parameter({ ...parameterIn('query', name, `${description} ${repeated}`, array), style: 'form', explode: true }),
     Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat())),
     IsOptional(),
-    IsIn(words, { each: true, message: `${name} must be one of ${words.join(', ')}` }),
+    IsIn(words, { each: true, message: `${name} must be one of ${words.join(', ')}; ${severalOf(name, words)}` }),
     ArrayMaxSize(words.length, { message: `${name} must be given at most ${words.length} times` }),
   );
+}
+
+/** For callers that separate values by commas. */
+function severalOf(name: string, values: readonly (string | number)[]): string {
+  const example = values.slice(0, 2).map((value) => `${name}=${value}`);
+  return `for several, repeat the parameter: ${example.join('&')}`;
 }
 
 /** The query parameter `name` with a 64-bit integer. It may be given several times. */
@@ -96,7 +102,10 @@ export function Int64s(name: string, description: string): PropertyDecorator {
     Parameter({ ...parameterIn('query', name, `${description} ${repeated}`, schema), style: 'form', explode: true }),
     Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat().map(int64From))),
     IsOptional(),
-    IsInt64({ each: true, message: `${name} must be an integer from ${INT64_MIN} to ${INT64_MAX}` }),
+    IsInt64({
+      each: true,
+      message: `${name} must be an integer from ${INT64_MIN} to ${INT64_MAX}; ${severalOf(name, [1, 2])}`,
+    }),
     ArrayMaxSize(MAX_IDS, { message: `${name} must be given at most ${MAX_IDS} times` }),
   );
 }
@@ -113,7 +122,7 @@ export function Cursor(resource: string, read: (text: string) => unknown = int64
         'query',
         'cursor',
         "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
-        { type: 'string', examples: [EXAMPLE_CURSOR] },
+        { type: 'string' },
       ),
       'Cursor',
     ),

@@ -19,7 +19,7 @@ export const MessageId = pathParameter(
   {
     name: 'messageId',
     description: 'Identifier of the message.',
-    schema: { type: 'string', examples: [QUEUED.id] },
+    schema: { type: 'string' },
   },
   String,
 );

@@ -29,7 +29,10 @@ const rows = Object.values(PLANS).map(
 
 const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
 
-const INTRODUCTION = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
+export const TITLE = 'Animal Adoption Store API';
+
+/** The guide. Its first line says what the API is for. */
+export const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401. An address may
@@ -99,7 +102,7 @@ The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`expe
 responses have the header \`X-Stability\`. The responses of a deprecated one have its dates in \`Deprecation\` and
 \`Sunset\`.`;
 
-/** Absolute, because a program that reads the description from a file couldn't resolve a relative address. */
+/** Absolute, because a program that reads the committed file couldn't resolve a relative address. */
 const SERVERS = [
   { url: 'https://api.adoption-store.example/v1', description: 'Production' },
   { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
@@ -110,9 +113,9 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Animal Adoption Store API',
+      title: TITLE,
       version: '1.0.0',
-      description: INTRODUCTION,
+      description: GUIDE,
       contact: { name: 'Animal Adoption Store' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -150,10 +153,10 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
 /**
  * The text of openapi.json, as it is served and committed.
  *
- * @param address the server's own address, such as `https://api.example.com`. Undefined if it isn't known, as in the
+ * @param server the address of the server that sends it, such as `https://api.example.com/v1` or `/v1`. Undefined for the
  * committed file.
  */
-export function descriptionText(operations: readonly DefinedOperation[], address?: string): string {
-  const own = address === undefined ? [] : [{ url: `${address}/v1`, description: 'This server' }];
+export function descriptionText(operations: readonly DefinedOperation[], server?: string): string {
+  const own = server === undefined ? [] : [{ url: server, description: 'This server' }];
   return `${JSON.stringify(descriptionOf(operations, [...own, ...SERVERS]), null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 import { EXAMPLE_CURSOR } from '../http/pages.js';
 import { type Described, ref } from '../http/schema.js';
 
-export const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
+const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
 
 const always = (description: string, schema: Described): Described => ({ description, required: true, schema });
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });

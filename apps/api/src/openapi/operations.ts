@@ -1,4 +1,5 @@
 import type { Instant, Scope } from '@adoption-store/domain';
+import { readSamples, type Sample } from '@adoption-store/web';
 import type { DefinedOperation } from '../http/operation.js';
 import { queryParameters } from '../http/query-parameters.js';
 import { schemaOf } from '../http/resource-schemas.js';
@@ -22,10 +23,11 @@ export const tags = Object.values(GROUPS);
 
 /** The paths of the operations. */
 export function pathsOf(operations: readonly DefinedOperation[]): Described {
+  const samples = readSamples();
   const paths: Record<string, Record<string, Described>> = {};
   for (const operation of operations) {
     const path = operation.route.slice(`${operation.method} /v1`.length);
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation, samples.get(operation.id)) };
   }
   return paths;
 }
@@ -40,19 +42,18 @@ export function sharedParameters(operations: readonly DefinedOperation[]): Descr
   return { ...headerParameters, ...Object.fromEntries(own) };
 }
 
-function described(operation: DefinedOperation): Described {
-  const { id, route, scopes, stability, notice, summary, description, examples = {}, body } = operation;
-  const end =
-    notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
+function described(operation: DefinedOperation, samples: readonly Sample[] | undefined): Described {
+  const { id, scopes, stability, notice, summary, examples = {}, body } = operation;
   return {
     operationId: id,
     summary,
     deprecated: notice && true,
     'x-deprecated-sunset': notice && new Date(notice.deprecation.sunset).toISOString().slice(0, 10),
-    description: `${end ?? ''}${description} ${needed(scopes)}`,
+    description: explained(operation),
     // A linter reports a path without a group.
-    tags: [GROUPS[route.split('/')[2] ?? '']?.name],
+    tags: [groupOf(operation)],
     'x-stability': stability,
+    'x-codeSamples': samples,
     security: scopes.length === 0 ? undefined : [{ bearerAuth: scopes }],
     parameters: [
       ...ownParameters(operation).map(({ component, described: parameter }) =>
@@ -63,6 +64,17 @@ function described(operation: DefinedOperation): Described {
     requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
     responses: responsesOf(operation),
   };
+}
+
+function groupOf({ route }: DefinedOperation): string | undefined {
+  return GROUPS[route.split('/')[2] ?? '']?.name;
+}
+
+/** The description of an operation, with its end and its scopes. */
+function explained({ notice, description, scopes }: DefinedOperation): string {
+  const end =
+    notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
+  return `${end ?? ''}${description} ${needed(scopes)}`;
 }
 
 function needed(scopes: readonly Scope[]): string {
@@ -78,6 +90,25 @@ export function readmeRows(operations: readonly DefinedOperation[]): readonly st
     const { sunset, replacement } = notice.deprecation;
     return `| \`${route}\` (deprecated) | ${summary}, until ${longDate(sunset)}; use \`${replacement}\` |`;
   });
+}
+
+/** The operations of each group as a list in Markdown. */
+export function markdownLists(operations: readonly DefinedOperation[]): readonly string[] {
+  return tags.map(({ name, description }) => {
+    const items = operations.filter((operation) => groupOf(operation) === name).map(markdownItem);
+    return `### ${name}\n${description}\n\n${items.join('\n')}`;
+  });
+}
+
+function markdownItem(operation: DefinedOperation): string {
+  const { route, stability, summary, examples = {}, query } = operation;
+  const names = queryParameters(query).map(({ described: { name } }) => `\`${name}\``);
+  const [body] = Object.values(examples);
+  const parts = [`\`${route.replace(' /v1', ' ')}\`: ${summary}.`, explained(operation)];
+  if (names.length > 0) parts.push(`Query: ${names.join(', ')}.`);
+  if (body !== undefined) parts.push(`Body, for example: \`${JSON.stringify(body)}\`.`);
+  if (stability !== undefined) parts.push(`Stability: ${stability}.`);
+  return `- ${parts.join(' ')}`;
 }
 
 /** For example `5 December 2030`. */

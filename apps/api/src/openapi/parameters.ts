@@ -1,8 +1,7 @@
 import { ANSWER_TTL, HOUR, MAX_KEY_LENGTH } from '@adoption-store/domain';
 import { parameterIn } from '../http/schema.js';
-import { ENTITY_TAG } from './headers.js';
 
-/** The headers that operations take. */
+/** The headers that operations take. Tools send examples as they are, so only a value that always works is one. */
 export const headerParameters = {
   RequestId: parameterIn(
     'header',
@@ -14,19 +13,19 @@ export const headerParameters = {
     'header',
     'Idempotency-Key',
     `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again.`,
-    { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH, examples: ['4f9c2a7e-adopt-luna'] },
+    { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH },
   ),
   IfNoneMatch: parameterIn(
     'header',
     'If-None-Match',
     'Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes.',
-    { type: 'string', examples: [ENTITY_TAG] },
+    { type: 'string' },
   ),
   IfMatch: parameterIn(
     'header',
     'If-Match',
     'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes.',
-    { type: 'string', examples: [ENTITY_TAG] },
+    { type: 'string' },
   ),
 };
 

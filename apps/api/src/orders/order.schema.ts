@@ -11,9 +11,12 @@ interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
 
 export const OrderId = pathId({ name: 'orderId', description: 'Identifier of the order.', component: 'OrderId' });
 
+/** Of the animal 2, because the example of DELETE /v1/pets/{petId} withdraws the first. */
+export const NEW_ORDER = { petId: 2 };
+
 export const PLACED = {
   id: 1,
-  petId: 1,
+  petId: NEW_ORDER.petId,
   status: 'placed',
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-21T12:00:00.000Z',
@@ -24,7 +27,7 @@ export const ENDED = { ...PLACED, updatedAt: '2026-11-22T09:30:00.000Z' };
 
 const order = {
   id: int64('Unique identifier, assigned by the service.', 1),
-  petId: int64('Identifier of the ordered animal.', 1),
+  petId: int64('Identifier of the ordered animal.', NEW_ORDER.petId),
   status: openSet(ORDER_STATUSES, 'The progress of the order. All except `placed` are final.'),
   createdAt: time('When the order was placed.'),
   updatedAt: time('When its status last changed.'),
@@ -32,7 +35,11 @@ const order = {
 
 export const orderSchemas = new ResourceSchemas({
   Order: object('An order for one animal.', order, PLACED),
-  NewOrder: object('An order to place.', { petId: int64('Identifier of an available animal.', 1) }, { petId: 1 }),
+  NewOrder: object(
+    'An order to place.',
+    { petId: int64('Identifier of an available animal.', NEW_ORDER.petId) },
+    NEW_ORDER,
+  ),
   OrderStatus: oneOf(ORDER_STATUSES, 'The statuses of orders.'),
 });
 

@@ -22,7 +22,16 @@ import { presentPage, sendPage } from '../http/pages.js';
 import { Cursor, Limit, OneOf } from '../http/query-parameters.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { ENDED, NewOrderBody, OrderId, orderJson, PLACED, presentOrder, presentOrders } from './order.schema.js';
+import {
+  ENDED,
+  NEW_ORDER,
+  NewOrderBody,
+  OrderId,
+  orderJson,
+  PLACED,
+  presentOrder,
+  presentOrders,
+} from './order.schema.js';
 
 /** The name of this list in its cursors. */
 const CURSOR = 'orders';
@@ -78,7 +87,7 @@ export class OrdersController {
     description:
       'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
       'get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.',
-    examples: { 'an order': { petId: 1 } },
+    examples: { 'an order': NEW_ORDER },
     success: { 201: ['The order has been placed.', orderJson(PLACED)] },
     refusals: [404],
   })

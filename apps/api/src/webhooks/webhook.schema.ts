@@ -25,7 +25,7 @@ const { id: eventId, type: eventType } = PLACED_EVENT;
 
 export const SHELTER = {
   id: 'whk_7Qm2ZcX9tR4bLk0VhJ5sWy1d',
-  url: 'https://shelter.example/adoptions',
+  url: 'https://example.com/adoptions',
   types: ['order.placed', 'order.completed'],
   description: "The shelter's website",
   status: 'enabled',
@@ -59,11 +59,12 @@ const integer = (example: number, about: string): Described => ({
   description: about,
   examples: [example],
 });
-const pathText = (name: string, about: string, example: string, component?: string) =>
-  pathParameter({ name, description: about, schema: { type: 'string', examples: [example] }, component }, String);
+// Without an example, because ids are random.
+const pathText = (name: string, about: string, component?: string) =>
+  pathParameter({ name, description: about, schema: { type: 'string' }, component }, String);
 
-export const WebhookId = pathText('webhookId', 'Identifier of the webhook.', SHELTER.id, 'WebhookId');
-export const DeliveryId = pathText('deliveryId', 'Identifier of the delivery.', SENT.id);
+export const WebhookId = pathText('webhookId', 'Identifier of the webhook.', 'WebhookId');
+export const DeliveryId = pathText('deliveryId', 'Identifier of the delivery.');
 
 const types = {
   type: 'array',

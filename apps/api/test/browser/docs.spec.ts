@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readSamples } from '@adoption-store/web';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { useApi } from '../support/api.js';
 import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
@@ -99,6 +100,14 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(listed.status).toMatch(/^200/);
     expect(listed.body).toContain('"name": "Luna"');
     expect(listed.body).toContain('"categoryId": 9223372036854775807');
+  });
+
+  it('shows how programs call an operation', async () => {
+    const samples = operation('createPet').locator('.sample');
+    expect(await samples.locator('summary').allInnerTexts()).toEqual(['curl', 'TypeScript', 'Python']);
+    await samples.first().locator('summary').click();
+    const { source } = readSamples().get('createPet')?.[0] ?? {};
+    expect(await samples.first().locator('code').innerText()).toBe(source);
   });
 
   it('reads and writes an int64 exactly with the program in clients.md', async () => {

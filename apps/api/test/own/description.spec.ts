@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newAnimal, PLANS } from '@adoption-store/domain';
-import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
+import { DEPRECATIONS, getPetDeprecation, readQuickStarts, readSamples } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
+import { seedCatalogue } from '../../src/demo.js';
 import { errorStatuses } from '../../src/http/error-codes.js';
 import { VISIBLE } from '../../src/http/schema.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
+import { llmsText } from '../../src/openapi/llms-text.js';
 import { readmeRows } from '../../src/openapi/operations.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
@@ -15,16 +17,25 @@ import { expectError } from '../support/expectations.js';
 import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
+type Example = string | number | readonly (string | number)[];
+
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly parameters: readonly object[];
   readonly responses: Readonly<Record<string, unknown>>;
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+    readonly content: {
+      readonly 'application/json': {
+        readonly schema: { readonly $ref: string };
+        readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+      };
+    };
   };
   readonly deprecated?: boolean;
   readonly 'x-deprecated-sunset'?: string;
   readonly 'x-stability'?: string;
+  readonly 'x-codeSamples'?: readonly object[];
 }
 
 interface Description {
@@ -159,6 +170,11 @@ describe('the description', () => {
     expect(ending).toEqual(DEPRECATIONS);
   });
 
+  it('has the samples of code', () => {
+    const ids = operations.filter((each) => each['x-codeSamples']).map(({ operationId }) => operationId);
+    expect(ids.sort()).toEqual([...readSamples().keys()].sort());
+  });
+
   it('shows the limits of the plans', () => {
     const { perMinute, perDay } = PLANS.business;
     expect(info.description).toContain(
@@ -241,6 +257,41 @@ describe('for generators of clients, the description', () => {
     const without = schemas.filter(({ part }) => !('oneOf' in part) && resolved(part)['examples'] === undefined);
     expect(without.map(({ pointer }) => pointer)).toEqual([]);
   });
+
+  it('has an example of a parameter only where a new store takes it, as it takes those of the bodies', async () => {
+    const store = await startApi();
+    await seedCatalogue(store.application);
+    const refused: (readonly [string, number])[] = [];
+    for (const { name, path, parameters, requestBody } of operations) {
+      const [method = ''] = name.split(' ');
+      const headers: Record<string, string> = { ...bearer(store.key), 'Content-Type': 'application/json' };
+      const query = new URLSearchParams();
+      let target = path;
+      for (const each of parameters) {
+        const parameter = resolved({ ...each }) as { name: string; in: string; schema: object };
+        const [example] = (resolved({ ...parameter.schema })['examples'] ?? []) as readonly Example[];
+        if (example === undefined) continue;
+        if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, String(example));
+        else if (parameter.in === 'header') headers[parameter.name] = String(example);
+        else for (const value of [example].flat()) query.append(parameter.name, String(value));
+      }
+      // Nobody knows an id that is made at random.
+      if (target.includes('{')) continue;
+      const [body] = Object.values(requestBody?.content['application/json'].examples ?? {});
+      const { status } = await request(store, `/v1${target}?${query.toString()}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body.value) }),
+      });
+      if (status >= 300) refused.push([name, status]);
+    }
+    await store.close();
+    // Animals have the category, and the order is completed.
+    expect(refused).toEqual([
+      ['DELETE /categories/{categoryId}', 409],
+      ['POST /store/orders/{orderId}/cancel', 409],
+    ]);
+  });
 });
 
 it('each code of the registry is met by a suite', () => {
@@ -276,13 +327,17 @@ function expectPage(response: RawResponse, type: string): void {
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
 }
 
-describe.each([
+const PAGES = [
   ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/llms.txt', 'text/plain; charset=utf-8'],
+  ['/favicon.ico', 'image/x-icon'],
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-])('%s', (path, type) => {
+] as const;
+
+describe.each(PAGES)('%s', (path, type) => {
   it('needs no key, and may load nothing from other hosts', async () => {
     expectPage(await fetchPage(path), type);
     expectPage(await fetchPage(`${path}?x=1`), type);
@@ -304,7 +359,9 @@ describe.each([
     expect(response).toMatchObject({ status: 200, body: '' });
     expect(response.headers).toMatchObject({ etag: headers['etag'], 'content-length': headers['content-length'] });
   });
+});
 
+describe.each(['/', ...PAGES.map(([path]) => path)])('%s', (path) => {
   it('answers OPTIONS with 204 and Allow, and refuses other methods with 405', async () => {
     const allow = 'GET, HEAD, OPTIONS';
     expect(await fetchPage(path, 'OPTIONS')).toMatchObject({ status: 204, body: '', headers: { allow } });
@@ -320,6 +377,14 @@ describe.each([
     for (let sent = 0; sent < 61; sent += 1) await fetchPage(path, 'HEAD');
     expect((await fetchPage('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
   });
+});
+
+it.each(['GET', 'HEAD'])('%s of / leads to the page at /docs, without a key', async (method) => {
+  for (const path of ['/', '/?x=1']) {
+    const { status, headers, body } = await fetchPage(path, method);
+    expect([status, body, headers['location'], headers['cache-control']]).toEqual([303, '', '/docs', 'no-store']);
+    expect(Object.keys(headers).filter((name) => /ratelimit|authenticate/.test(name))).toEqual([]);
+  }
 });
 
 describe('a file that is compressed', () => {
@@ -392,35 +457,38 @@ describe('openapi.json', () => {
     const rows = readFileSync(join(__dirname, '../../../../README.md'), 'utf8').match(/^\| `[A-Z]+ \/v1\/.*$/gm) ?? [];
     expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(readmeRows(OPERATIONS));
   });
+});
 
-  it('is served with the address at which this machine reaches the API', async () => {
-    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(OPERATIONS, api.origin));
+describe('the server in /openapi.json and /llms.txt', () => {
+  it('is a relative address, whatever the Host header says', async () => {
+    for (const [path, text] of [
+      ['/openapi.json', descriptionText(OPERATIONS, '/v1')],
+      ['/llms.txt', llmsText(OPERATIONS, '/v1')],
+    ] as const) {
+      const host = ['Host: evil.example', 'X-Forwarded-Host: evil.example'];
+      expect((await sendOnce(api, rawHead(api, `GET ${path} HTTP/1.1`, [], host))).body).toBe(text);
+    }
+    expect(JSON.parse(descriptionText(OPERATIONS, '/v1'))).toMatchObject({ servers: [{ url: '/v1' }, ...servers] });
+  });
+
+  it('is at PUBLIC_URL, where that is set, and / leads to the page there', async () => {
+    const published = await startApi({ publicUrl: 'https://api.example.com' });
+    const server = 'https://api.example.com/v1';
+    expect((await request(published, '/openapi.json')).body).toBe(descriptionText(OPERATIONS, server));
+    expect((await request(published, '/llms.txt')).body).toBe(llmsText(OPERATIONS, server));
+    expect((await request(published, '/')).headers).toMatchObject({ location: 'https://api.example.com/docs' });
+    await published.close();
   });
 });
 
-describe('the first server of a served description', () => {
-  const firstServer = async (origin: string, headers: Readonly<Record<string, string>>) => {
-    const response = await fetch(`${origin}/openapi.json`, { headers });
-    return ((await response.json()) as { servers: readonly { url: string }[] }).servers[0]?.url;
-  };
-
-  it('is PUBLIC_URL, where it is set', async () => {
-    const published = await startApi({ publicUrl: 'https://api.example.com' });
-    expect(await firstServer(published.origin, {})).toBe('https://api.example.com/v1');
-    await published.close();
-  });
-
-  it('is never what a Host header says', async () => {
-    const { body } = await sendOnce(
-      api,
-      rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
-    );
-    expect(body).toBe(descriptionText(OPERATIONS, api.origin));
-  });
-
-  it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {
-    const open = await startApi({}, undefined, undefined, '0.0.0.0');
-    expect(await firstServer(open.origin, {})).toBe('https://api.adoption-store.example/v1');
-    await open.close();
-  });
+it('/llms.txt has the guide and every operation', () => {
+  const text = llmsText(OPERATIONS, '/v1');
+  expect(text).toContain(info.description);
+  const names = [...text.matchAll(/^- `(.+?)`/gm)].map(([, name]) => name);
+  expect(names.sort()).toEqual(operations.map(({ name }) => name).sort());
+  expect(text).toContain(
+    '- `GET /categories`: List categories. Lists categories by their identifiers, ascending. Pages work as for animals. ' +
+      'It needs the scope `pets:read`. Query: `limit`, `id`, `cursor`. Stability: beta.',
+  );
+  expect(text).toContain('Body, for example: `{"name":"Bella","categoryId":1}`.');
 });

@@ -100,6 +100,10 @@ describe('GET /v1/events', () => {
     expect(await get(api, `${EVENTS}?${query}`)).toMatchObject({ status: 200 });
     for (const wrong of ['type=', 'type=pet', `${query}&type=pet.added`, 'types=pet.added'])
       expect(expectError(await get(api, `${EVENTS}?${wrong}`), 400, 'invalid_parameter')).toContain('type');
+    const separated = await get(api, `${EVENTS}?type=pet.added,pet.changed`);
+    expect(expectError(separated, 400, 'invalid_parameter')).toMatch(
+      /; for several, repeat the parameter: type=pet\.added&type=pet\.changed$/,
+    );
   });
 
   it('begins now if that is asked for: with an empty page, whose link goes on with what happens later', async () => {

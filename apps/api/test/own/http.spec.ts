@@ -704,7 +704,7 @@ describe('to a page of another origin', () => {
   });
 
   it('pages beside the API stay closed', async () => {
-    for (const path of ['/docs', '/openapi.json', '/livez']) {
+    for (const path of ['/', '/docs', '/openapi.json', '/llms.txt', '/livez']) {
       const { headers } = await request(api, path, { headers: { Origin: PAGE } });
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }
@@ -738,7 +738,7 @@ describe('to a page of another origin', () => {
     expectError(await preflight(api, withoutOrigin), 401, 'missing_api_key');
     expectError(await preflight(api, { Origin }), 401, 'missing_api_key');
     expectError(await request(api, '/v1/pets', { headers: ASKING }), 401, 'missing_api_key');
-    for (const path of ['/', '/v2/pets', '/v1x'])
+    for (const path of ['/v2/pets', '/v1x'])
       expectError(await request(api, path, { method: 'OPTIONS', headers: ASKING }), 401, 'missing_api_key');
     const methods = await request(api, '/v1/pets', { method: 'OPTIONS', headers: { ...bearer(api.key), Origin } });
     expect(methods).toMatchObject({ status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });

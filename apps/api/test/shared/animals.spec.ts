@@ -413,7 +413,8 @@ describe('GET /v1/pets', () => {
     )('to %s=%s among good ones', async (name, value) => {
       const response = await listPets(api, `?${name}=1&${name}=${value}&${name}=2`);
       expect(expectError(response, 400, 'invalid_parameter')).toBe(
-        `${name} must be an integer from -9223372036854775808 to 9223372036854775807`,
+        `${name} must be an integer from -9223372036854775808 to 9223372036854775807; ` +
+          `for several, repeat the parameter: ${name}=1&${name}=2`,
       );
     });
 

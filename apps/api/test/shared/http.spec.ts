@@ -89,15 +89,15 @@ const RESPONSES: readonly (readonly [string, number, (header: string) => Promise
   ['a bad body', 400, (header) => post('{', header, JSON_TYPE)],
   ['a bad media type', 400, (header) => post(LUNA, header)],
   ['a bad percent-encoding', 400, (header) => send('GET /v1/pets/%zz', header)],
-  ['a missing Host', 400, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], []))],
-  ['a missing key', 401, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], ['Host: localhost']))],
+  ['a missing Host', 400, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], []))],
+  ['a missing key', 401, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], ['Host: localhost']))],
   ['an unknown path', 404, (header) => send('GET /cats', header)],
   ['a wrong method', 405, (header) => send('DELETE /v1/pets', header)],
   ['CONNECT', 405, (header) => send('CONNECT x:443', header)],
   ['too large a body', 413, (header) => send('POST /v1/pets', header, JSON_TYPE, 'Content-Length: 65537')],
   ['too long a URL', 414, (header) => send(`GET /${'x'.repeat(9_000)}`, header)],
   ['an odd Expect', 417, (header) => send('GET /v1/pets', header, 'Expect: x')],
-  ['a bad chunk', 400, (header) => sendOnce(api, `${rawHead(api, 'GET / HTTP/1.1', [header, CHUNKED])}zz\r\n`)],
+  ['a bad chunk', 400, (header) => sendOnce(api, `${rawHead(api, 'GET /cats HTTP/1.1', [header, CHUNKED])}zz\r\n`)],
 ];
 
 it.each(RESPONSES)(
@@ -201,11 +201,11 @@ describe('an unknown query parameter', () => {
 
 describe('a path nothing is at is answered 404 not_found:', () => {
   it.each([
-    ...['/', '/v1', '/v1/', '/v1/petss', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/photos', '/v1/store'],
+    ...['/v1', '/v1/', '/v1/petss', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/photos', '/v1/store'],
     ...['/v1/store/orders/1/expire', '/v1/store/orders//complete', '/v1/store/orders/1/complete/now', '/v1/messages/'],
     ...['//v1/pets', '/v1//pets', '/v1/pets//', '/V1/pets', '/v1/Pets', '/pets', '/v2/pets', '/v1/v1/pets'],
     ...['/v1%2Fpets', '/v1/pets%2F1', '/v1/pets%3Flimit=1', '/v1/./pets', '/v1/pets/..', '/v1/pets;v=1'],
-    ...['/*', '*', '/:petId', '/%00', '/.env', '/__proto__', '/v1/constructor', '/v1/pets\\1', '/?limit=0'],
+    ...['/*', '*', '/:petId', '/%00', '/.env', '/__proto__', '/v1/constructor', '/v1/pets\\1'],
     `/${'x'.repeat(4_000)}`,
   ])('%s', async (path) => {
     expectError(await get(api, path), 404, 'not_found');

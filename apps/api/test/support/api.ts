@@ -55,7 +55,6 @@ export async function startApi(
   options: Partial<ApiOptions> = {},
   rules?: ApplicationOptions,
   infrastructure?: Partial<InfrastructureConfig>,
-  host = '127.0.0.1',
 ): Promise<TestApi> {
   const database = await createDatabase();
   const { ports, isReady, close } = await openPooled({
@@ -69,7 +68,7 @@ export async function startApi(
   const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
   const serve = async (at: number) => {
     const api = await createApi({ application, clock, isReady, ...options });
-    await api.listen(at, host);
+    await api.listen(at, '127.0.0.1');
     return api;
   };
   let api = await serve(0);

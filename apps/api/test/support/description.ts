@@ -41,8 +41,8 @@ interface Description {
   readonly components: Named<Named<unknown>>;
 }
 
-/** Pages outside the API. Health, the description and its page have their own suites. */
-const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
+/** Pages outside the API. Health, the description and its pages have their own suites. */
+const BESIDE = /^\/(?:livez|readyz|openapi\.json|llms\.txt|favicon\.ico|docs|docs\/[\w.-]+)?$/;
 /** Headers that HTTP and CORS define for any message. */
 const GENERIC: ReadonlySet<string> = new Set([
   'access-control-allow-origin',
@@ -130,7 +130,7 @@ function requestLines(bytes: string): readonly (readonly [method: string, target
     const behind = /[A-Z]*$/.exec(word)?.[0] ?? '';
     return [word, behind].map((method) => [method, target] as const);
   });
-  return found.length === 0 ? [['', '/']] : found;
+  return found.length === 0 ? [['', '/v1']] : found;
 }
 
 /** The differences between the response and the description. */

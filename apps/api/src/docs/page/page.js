@@ -124,6 +124,23 @@ const folds = {
   },
 };
 
+/** How programs call the operation. */
+const samples = {
+  wrapComponents: {
+    parameters:
+      (Original, { React: { createElement: e, Fragment }, specSelectors }) =>
+      (props) => {
+        const all = specSelectors.specJson().getIn(['paths', ...props.pathMethod, 'x-codeSamples']) ?? [];
+        const shown = [...all].map((sample) => {
+          const label = sample.get('label');
+          const code = e('pre', null, e('code', null, sample.get('source')));
+          return e('details', { key: label, className: 'sample' }, e('summary', null, label), code);
+        });
+        return e(Fragment, null, ...shown, e(Original, props));
+      },
+  },
+};
+
 /** The command to copy doesn't show the key, as its field doesn't. */
 const hiddenKey = ({ React }) => ({
   wrapComponents: {
@@ -169,7 +186,9 @@ async function show() {
   if (!response.ok) throw new Error(`${address.href} answers ${response.status}`);
   const description = await response.json();
   // The page may call only its own server, whichever name it was reached by. The servers are listed for API users.
-  const servers = description.servers.map(({ url, description: name }) => `- ${name}: \`${url}\``);
+  const servers = description.servers.map(
+    ({ url, description: name }) => `- ${name}: \`${new URL(url, address).href}\``,
+  );
   description.info.description += `\n\n## Servers\n${servers.join('\n')}`;
   description.servers = [{ url: new URL('v1', address).href }];
   globalThis.SwaggerUIBundle({
@@ -185,7 +204,7 @@ async function show() {
     syntaxHighlight: false,
     validatorUrl: null,
     requestInterceptor: withKey,
-    plugins: [exactNumbers, layout, marks, folds, hiddenKey, names],
+    plugins: [exactNumbers, layout, marks, folds, samples, hiddenKey, names],
   });
 }
 
