@@ -133,7 +133,7 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
       continue;
     }
     const settled = await attempt(deliveries, item, timeout);
-    await settle(queue, item, settled);
+    await recordOutcome(queue, item, settled);
     onAttempt?.({ ...about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
   }
   return { mayHaveMore };
@@ -152,7 +152,7 @@ async function attempt<Id extends string, Item extends Claimed<Id>, About>(
   }
 }
 
-async function settle<Id extends string, Item extends Claimed<Id>>(
+async function recordOutcome<Id extends string, Item extends Claimed<Id>>(
   queue: DeliveryQueue<Id, Item>,
   item: Item,
   settled: Settled,

@@ -149,13 +149,13 @@ export interface Attempts {
  */
 export function decideTurnEnd(receiver: Receiver, { url, responses }: Attempts, now: Instant): TurnEnd {
   const { status, updatedAt } = receiver;
-  const well = { status, updatedAt, failedTurns: 0, failingSince: undefined, pause: 0, isFailing: false };
-  if (receiver.url !== url || status === 'disabled') return well;
+  const healthy = { status, updatedAt, failedTurns: 0, failingSince: undefined, pause: 0, isFailing: false };
+  if (receiver.url !== url || status === 'disabled') return healthy;
   const answers = responses.filter((response) => response !== undefined);
-  const asked = Math.max(0, ...answers.map(askedPause));
+  const longestAsked = Math.max(0, ...answers.map(askedPause));
   const isGone = answers.some((response) => response.status === GONE);
   const disabled = { status: 'disabled', updatedAt: now } as const;
-  if (answers.some(isSuccess)) return { ...well, pause: asked, ...(isGone && disabled) };
+  if (answers.some(isSuccess)) return { ...healthy, pause: longestAsked, ...(isGone && disabled) };
   const failingSince = stillFailingSince(receiver, now);
   const isFailing = now >= later(failingSince, MOST_FAILING);
   const pause = Math.min(FIRST_TURN_PAUSE * 2 ** receiver.failedTurns, LONGEST_TURN_PAUSE);
@@ -164,7 +164,7 @@ export function decideTurnEnd(receiver: Receiver, { url, responses }: Attempts, 
     updatedAt,
     failedTurns: receiver.failedTurns + 1,
     failingSince,
-    pause: Math.max(pause, asked),
+    pause: Math.max(pause, longestAsked),
     isFailing: isFailing && !isGone,
     ...((isFailing || isGone) && disabled),
   };
