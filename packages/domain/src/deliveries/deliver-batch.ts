@@ -104,7 +104,7 @@ export interface BatchCalls<About> {
   readonly onAttempt?: (attempt: Attempt<About>) => void;
   /** Called before each item is sent. If it returns true, the rest of the batch is released. */
   readonly isStopping?: () => boolean;
-  /** Called before the first item is sent, if more items may be due. Sending may take long, so start another worker. */
+  /** Called before the first item is sent, if more items may be due. Sending may take long, so others should help. */
   readonly onMore?: () => void;
 }
 

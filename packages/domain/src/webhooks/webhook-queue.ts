@@ -54,7 +54,7 @@ export interface EndedTurn {
  * Only the queue's own clock decides what is due. Each method is atomic, and durable once its promise resolves.
  */
 export interface WebhookQueue {
-  /** Makes the next turn due of each webhook that has none, but events in the feed. Returns the number of webhooks. */
+  /** Makes a turn due for each webhook that waits for events and has some in the feed. Returns the number of webhooks. */
   wake(): Promise<number>;
   /**
    * Takes a turn of one receiver: among those that have been due longest, first one of an account with fewer open
