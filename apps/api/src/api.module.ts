@@ -31,7 +31,7 @@ const CONTROLLERS = [
   WebhooksController,
   LimitsController,
 ];
-/** In their order. */
+/** In the order in which they run. */
 const GUARDS = [BearerAuthGuard, PlanThrottlerGuard, ScopesGuard];
 
 /** Every operation of the API, for the description and the metrics. */

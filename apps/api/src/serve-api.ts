@@ -16,13 +16,16 @@ import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './http/metrics.js';
 
-/** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
+/** The most connections that wait to be accepted. For a further one, the client's kernel tries again seconds later. */
 const BACKLOG = 4_096;
 
 const ALONE = 'each instance counts requests by itself; set REDIS_URL so that all instances count together';
 
 /** Starts the API. The returned function stops it. */
-export async function serveApi(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
+export async function serveApi(
+  settings: Values<typeof apiSettings>,
+  stopping: AbortSignal,
+): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
   const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -67,7 +70,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       clock: ports.clock,
       isReady,
       connections: settings.DATABASE_POOL_SIZE,
-      ending: told,
+      ending: stopping,
       publicUrl: settings.PUBLIC_URL,
       portalUrl: settings.PORTAL_URL,
       trustProxy: settings.TRUST_PROXY,
@@ -88,7 +91,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
-      await connections.end(told, times, () => api.close());
+      await connections.end(stopping, times, () => api.close());
       await closeAll();
       await log.close();
     };
@@ -102,7 +105,7 @@ function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeo
   return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
 }
 
-/** Without a demo key, as with a given database, it says how to create a key. */
+/** The text at the start. With a given database there is no demo key, so it says how to create one. */
 function welcome(address: string, metrics: string, key: string | undefined): string {
   const first =
     key === undefined

@@ -40,8 +40,8 @@ export type Command = (application: Application, surroundings: Surroundings) => 
 export interface Surroundings {
   readonly now: () => Instant;
   /**
-   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven here
-   * and this one is not.
+   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven
+   * here and this one is not.
    */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;
@@ -92,7 +92,7 @@ function commandOf(commands: Program['commands'], [name, ...rest]: readonly stri
 async function run(command: Command, environment: NodeJS.ProcessEnv, streams: Streams): Promise<void> {
   const settings = readSettings(storeSettings, environment);
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  // Loaded here, because it takes most of a command's time, and wrong usage needs none of it.
+  // Loaded only now: it takes most of a command's time, and isn't needed to report wrong usage.
   const { openDatabase } = await import('@adoption-store/embedded-postgres');
   const { openInfrastructure } = await import('@adoption-store/infrastructure');
   const database = await openDatabase({ databaseUrl, dataDirectory });
@@ -187,7 +187,7 @@ export function parse(
   return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
 }
 
-/** Does the work for each id, and returns what to print. If one is refused, it is done for the others nevertheless. */
+/** Does the work for each id, and returns what to print. If it fails for one, it is still done for the others. */
 export async function* eachOf(ids: readonly string[], work: (id: string) => Promise<string>): AsyncGenerator<string> {
   const refusals: string[] = [];
   for (const id of ids) {

@@ -21,7 +21,8 @@ function complain(text: string): void {
 }
 
 takeNoArguments(USAGE);
-// The services migrate at their start too. As a separate job, a failed migration stops a rollout before it begins.
+// The services also migrate when they start. As a separate job before a rollout, a failed migration prevents the
+// rollout.
 try {
   loadEnvFile();
   const settings = readSettings(storeSettings, process.env);

@@ -25,17 +25,17 @@ export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' |
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
-// A terminal obeys control characters, and bidi controls let a text look like another one.
+// A terminal executes control characters, and bidirectional controls can make a text look like another one.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** One line of text that is safe to print: others than the operator may have written a part of it. */
+/** The text as one line that is safe to print. It may contain parts that strangers have written. */
 export function inOneLine(text: string): string {
   return text.replaceAll(UNPRINTABLE, (character) =>
     character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** What the commands print goes through here. */
+/** A text of several lines that is safe to print. All commands use this for their output. */
 export function printable(text: string): string {
   return text.split('\n').map(inOneLine).join('\n');
 }

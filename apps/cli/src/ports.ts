@@ -20,10 +20,10 @@ interface Replacement {
 }
 
 /**
- * Finds a free port for each service before any of them starts. A default that is taken, as by a second clone, is replaced
- * by a free port.
+ * Finds a free port for each service before any of them starts. If a default port is taken (perhaps by a second clone
+ * of the repository), a free one is used instead.
  *
- * @param isSet whether the setting has been set. Then its port must be free.
+ * @param isSet whether a setting was set. If so, its port must be free.
  * @throws Error with one sentence.
  */
 export async function findPorts(
@@ -31,7 +31,7 @@ export async function findPorts(
   isSet: (name: string) => boolean,
 ): Promise<readonly Replacement[]> {
   const replacements: Replacement[] = [];
-  // All are held to the end, so that no two services get the same one. The ports that were set come first.
+  // All ports are kept open until the end, so that no two services get the same one. Those that were set come first.
   const held: Server[] = [];
   const inOrder = [...PORTS].sort((one, other) => Number(isSet(other.portSetting)) - Number(isSet(one.portSetting)));
   try {

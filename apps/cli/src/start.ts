@@ -72,16 +72,16 @@ async function start(service: string): Promise<void> {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   running.push(child);
-  const end = endOf(service, child);
-  ends.push(end);
+  const exited = endOf(service, child);
+  ends.push(exited);
   // Its only message says that it is ready.
-  await Promise.race([end, once(child, 'message')]);
+  await Promise.race([exited, once(child, 'message')]);
 }
 
-/** The service's exit code, with signals counted as a shell does. The other services are stopped when one ends. */
+/** Waits for the service's exit code, which is 128 + n for signal n, as in a shell. Then stops the other services. */
 async function endOf(service: string, child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  // A service that exits by itself prints the reason.
+  // A service that exits without a signal has printed the reason itself.
   if (signal !== null && !stopping.signal.aborted)
     console.error(`the ${service} was ended by ${signal}, so all services stop`);
   stop();
@@ -92,6 +92,7 @@ async function endOf(service: string, child: ChildProcess): Promise<number> {
 
 function stop(): void {
   stopping.abort();
-  // SIGINT, as for Ctrl-C: no load balancer stands in front of these services, so none needs the lame-duck time.
+  // SIGINT, as for Ctrl-C: no load balancer is in front of these services, so they needn't take requests a little
+  // longer.
   for (const child of running) child.kill('SIGINT');
 }

@@ -5,7 +5,7 @@ import { pause } from './waiting.js';
 
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
-/** A job that fails for less is only a warning in the log: an upgrade has some, and needs nobody. */
+/** A shorter failure is only logged as a warning: it happens at every upgrade, and nobody has to do anything. */
 const LASTING_MS = 5_000;
 
 export interface Job {
@@ -72,14 +72,14 @@ export class BackgroundJobs {
 
   private reportFailure(name: string, error: unknown): void {
     this.failureCounter.inc({ loop: name });
-    const about = { loop: name, reason: reasonOf(error) };
+    const fields = { loop: name, reason: reasonOf(error) };
     const failing = this.failing.get(name);
     if (failing === undefined) {
       this.failing.set(name, { since: performance.now(), isLogged: false });
-      this.log.warn(about, 'the loop failed and is retried until it works');
+      this.log.warn(fields, 'the loop failed and is retried until it works');
     } else if (!failing.isLogged && performance.now() - failing.since >= LASTING_MS) {
       failing.isLogged = true;
-      this.log.error(about, 'the loop still fails');
+      this.log.error(fields, 'the loop still fails');
     }
   }
 }

@@ -32,12 +32,12 @@ import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_CONCURRENCY = 2;
-/** Receivers of webhooks that are called at the same time. Many, because those that hang take a turn of 15 s each. */
+/** Receivers of webhooks that are called at the same time. Many, because a turn of one that hangs takes 15 s. */
 const WEBHOOK_CONCURRENCY = 48;
-/** The same for those alone whose last turn was quick, so that however many hang, they don't wait. */
+/** Additional ones, only for receivers whose last turn was quick, so that they don't wait however many others hang. */
 const QUICK_WEBHOOK_CONCURRENCY = 16;
 
-/** Starts the jobs that deliver messages, mails and webhooks, publish events, expire orders and delete old rows. The returned function stops them. */
+/** Starts the worker's jobs. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -109,7 +109,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       // Never the address or the link.
       logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
     };
-    // Without a mail server they wait, because a link must not be logged.
+    // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
+    // secret.
     if (mail !== undefined) {
       deliverQueue(jobs, {
         name: 'deliver account mails',
@@ -120,9 +121,9 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     }
     const onWebhookAttempt = (attempt: WebhookAttempt) => {
       metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
-      // Never the address, whose path or query may be secret. Failures are the receiver's, so they don't warn the operator.
-      const about = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
-      logAttempt(log, 'webhook delivery', about, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
+      // Never the URL, whose path or query may be secret. A failure is the receiver's problem, so it is no warning.
+      const fields = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
+      logAttempt(log, 'webhook delivery', fields, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
     };
     const wakeQuick = deliverQueue(jobs, {
       name: 'deliver to quick webhooks',
@@ -150,7 +151,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     jobs.start({
       name: 'expire orders',
       async work() {
-        // A clock that is ahead would expire orders too early, and below, delete rows that still count.
+        // A clock that is ahead would expire orders too early. Below, it would delete rows that are still needed.
         await checkClock();
         const { expired, mayHaveMore } = await expireOrders.execute();
         metrics.ordersExpired.inc(expired.length);
@@ -183,7 +184,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         : `messages go to ${mail.to}`;
     console.error(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
-      // It doesn't wait longer for a mail server that hangs. Another worker sends the message once its lease has expired.
+      // If a mail server hangs, it isn't waited for. Another worker sends the message once its lease has expired.
       await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, jobs.stop());
       await close();
       health.close();
@@ -196,7 +197,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
   }
 }
 
-/** Delivery without a mail server. It logs at any log level, because the messages are stored nowhere else. */
+/** Delivers messages to the log, if there is no mail server. They are logged at any log level, so that none is lost. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
   return ({ id, from, isProven, text, ...message }) => {
@@ -222,7 +223,9 @@ function logAttempt(
   log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
 }
 
-/** The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged. */
+/**
+ * The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged.
+ */
 function requestOf({ requestId, traceparent }: Pick<NewMessage, 'requestId' | 'traceparent'>) {
   return { request_id: requestId, trace_id: parseTraceparent(traceparent)?.traceId };
 }

@@ -7,7 +7,7 @@ export function asksForHelp(args: readonly string[]): boolean {
   return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** Ends a program that takes no arguments if it has some. --help and -h print the usage. */
+/** For a program without arguments: exits with the usage if there are any. --help and -h print the usage. */
 export function takeNoArguments(usage: string): void {
   const args = process.argv.slice(2);
   if (args.length === 0) return;

@@ -6,7 +6,7 @@ export interface Setting<Value> {
   readonly about: string;
   /** If all of these settings are set, this one is required. */
   readonly requiredBy?: readonly string[];
-  /** The value must be at least `less` smaller than the value of another setting. `rule` says so in words. */
+  /** The value must be at least `less` smaller than the value of another setting. `rule` is the text of the error. */
   readonly within?: { readonly setting: string; readonly less: number; readonly rule: string };
   /** @throws Error whose message is the broken rule, such as "must be …". */
   readonly read: (text: string) => Value;
@@ -51,7 +51,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     if (text === undefined && requiredBy.length > 0 && requiredBy.every((each) => textOf(each) !== undefined))
       faults.push(`${name} must be set if ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
     try {
-      // In a header or a log it would begin a new line.
+      // Control characters could begin a new line in a header or in the log.
       if (text !== undefined && CONTROL.test(text)) throw new Error('must not have control characters');
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {
@@ -60,7 +60,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     }
   }
   for (const [name, { within }] of Object.entries(settings)) {
-    // A value that can't be read has its own fault.
+    // Also false if a value can't be read (NaN), because that has its own fault.
     if (within !== undefined && Number(values[name]) + within.less > Number(values[within.setting]))
       faults.push(`${name} ${within.rule}`);
   }
@@ -100,7 +100,7 @@ export function oneOf<const Choice extends string>(...choices: readonly Choice[]
   };
 }
 
-/** A URL as it was parsed. */
+/** A URL in normalised form. */
 export function url(...protocols: readonly string[]): (text: string) => string {
   const read = urlText(...protocols);
   return (text) => {
@@ -110,7 +110,7 @@ export function url(...protocols: readonly string[]): (text: string) => string {
   };
 }
 
-/** The text of a URL whose driver has its own rules for the rest. */
+/** A URL as it was written, because the driver that reads it has rules of its own. */
 export function urlText(...protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const protocol = /^([a-z]+):\/\/\S+$/.exec(text)?.[1];

@@ -6,7 +6,7 @@ import { url, urlText } from './environment.js';
 
 const readDatabaseUrl = urlText('postgres', 'postgresql');
 
-/** A list of hosts, as libpq allows, is refused: the primary would have to be searched. */
+/** A list of hosts, as libpq allows it, is refused, because pg can't search it for the primary. */
 export function databaseUrl(text: string): string {
   const [, authority = '', query = ''] =
     /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(readDatabaseUrl(text)) ?? [];
@@ -20,7 +20,7 @@ export function databaseUrl(text: string): string {
 const DATABASE_RULE =
   'must be like postgres://USER:PASSWORD@HOST:5432/DATABASE, with %23 for a # in the password, and so on';
 
-/** pg opens the files of the certificates when it reads a URL. */
+/** Parses the URL as pg does, which also opens the certificate files that it names. */
 function parsedAsByPg(text: string) {
   try {
     return parse(text);
@@ -35,7 +35,7 @@ function parsedAsByPg(text: string) {
 
 const readRedisUrl = urlText('redis', 'rediss');
 
-/** `redis://:password@a,b:6380` gives the URL of each node. One node alone may have a database. */
+/** The URL of each node in `redis://:password@a,b:6380`. Only a URL with a single node may name a database. */
 export function redisUrls(text: string): readonly string[] {
   const [first = '', ...others] = text.split(',').map((each) => each.trim());
   const [start = ''] = /^.*(?:@|:\/\/)/.exec(readRedisUrl(first)) ?? [];
@@ -56,7 +56,7 @@ function isRedisUrl(text: string): boolean {
   }
 }
 
-/** A name whose last part is a number would be an IPv4 address. */
+/** Not a name whose last part is a number, because URL parsers read it as an IPv4 address. */
 const HOST_NAME =
   /^(?=.{1,253}$)(?!(?:.*\.)?\d+$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
@@ -73,14 +73,14 @@ function origin(text: string): string {
   return (parsed.origin + parsed.pathname).replace(/\/+$/, '');
 }
 
-/** The API's address. Clients and links add `/v1`. */
+/** The API's address, to which clients and links add `/v1`. */
 export function apiUrl(text: string): string {
   const address = origin(text);
   if (/\/v1$/i.test(address)) throw new Error('must be the address without /v1, which is added to it');
   return address;
 }
 
-/** The portal's address. Its links are of the whole host. */
+/** The portal's address. It can't have a path, because the portal's links begin at the root of the host. */
 export function portalUrl(text: string): string {
   const address = origin(text);
   if (new URL(address).pathname !== '/') throw new Error('must be an address without a path');
@@ -89,7 +89,7 @@ export function portalUrl(text: string): string {
 
 const readCollectorUrl = url('http', 'https');
 
-/** The collector's address. OpenTelemetry adds `/v1/traces`. */
+/** The collector's address, to which OpenTelemetry adds `/v1/traces`. */
 export function collectorUrl(text: string): string {
   const address = readCollectorUrl(text);
   if (/[?#]/.test(address) || /\/v1\/traces\/*$/.test(address))
@@ -129,7 +129,9 @@ export function networks(text: string): readonly string[] {
   return list;
 }
 
-/** A network of all addresses would let every client claim any address, and Fastify refuses it. */
+/**
+ * A network of all addresses is refused (also by Fastify), because then every client could pretend to have any address.
+ */
 export function proxies(text: string): readonly string[] {
   const list = networks(text);
   if (list.some((each) => /\/0+$/.test(each)))
@@ -150,7 +152,7 @@ export function secrets(text: string): readonly string[] {
   return list;
 }
 
-/** Undefined means all scopes, also those that are added later. */
+/** Undefined for `all`, which includes scopes that are added later. */
 export function scopes(text: string): Scopes {
   try {
     return readScopes(text.replace(/\s*,\s*/g, ','));

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { takeNoArguments } from './arguments.js';
 import { ConfigError, EXIT_CONFIG } from './environment.js';
 
-/** Milliseconds of SHUTDOWN_TIMEOUT that are reserved for closing connections after requests were drained. */
+/** Milliseconds of SHUTDOWN_TIMEOUT that are left for closing connections, after the last requests. */
 export const CLOSING_TIME = 3_000;
 
 /** Adds the variables of `.env` to the environment. */
@@ -19,27 +19,27 @@ export function loadEnvFile(): void {
 const USAGE = 'A service has no arguments. Its settings are environment variables: see docker/settings.md.\n';
 
 /**
- * Runs a service: starts it, waits for a signal to stop, and calls the function that `start` returned. `told` is
+ * Runs a service: starts it, waits for a signal to stop, and calls the function that `start` returned. `stopping` is
  * aborted as soon as the signal arrives; its reason is the signal's name. A failed start prints one sentence and exits.
  */
 export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: number }>(
   read: (environment: NodeJS.ProcessEnv) => Settings,
-  start: (settings: Settings, told: AbortSignal) => Promise<() => Promise<void>>,
+  start: (settings: Settings, stopping: AbortSignal) => Promise<() => Promise<void>>,
 ): Promise<never> {
   takeNoArguments(USAGE);
   try {
     loadEnvFile();
     const settings = read(process.env);
     // Registered before the start, so that a Ctrl-C while PostgreSQL is starting leaves no server behind.
-    const told = toldToStop(settings.SHUTDOWN_TIMEOUT);
-    const close = await start(settings, told).catch((error: unknown) => {
+    const stopping = stopSignal(settings.SHUTDOWN_TIMEOUT);
+    const close = await start(settings, stopping).catch((error: unknown) => {
       // A Ctrl-C also reaches the child processes, so the start fails because of it. That isn't an error to report.
-      if (told.aborted) process.exit(0);
+      if (stopping.aborted) process.exit(0);
       throw error;
     });
     // The parent may be gone. Then the channel's end already tells this process to stop, so a failed send is ignored.
     process.send?.('ready', undefined, undefined, () => undefined);
-    if (!told.aborted) await once(told, 'abort');
+    if (!stopping.aborted) await once(stopping, 'abort');
     await close();
     process.exit(0);
   } catch (error) {
@@ -52,16 +52,16 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
  * Aborted at the first signal to stop, or when a parent with a channel to this process ends. npm forwards a Ctrl-C that
  * the terminal already sent to every process, so later signals are ignored.
  */
-function toldToStop(timeout: number): AbortSignal {
-  const told = new AbortController();
+function stopSignal(timeout: number): AbortSignal {
+  const stopping = new AbortController();
   const stop = (signal?: NodeJS.Signals) => {
     setTimeout(giveUp, timeout, timeout).unref();
-    told.abort(signal);
+    stopping.abort(signal);
   };
   for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
   // The parent may have ended before the listener was added.
   if (process.send !== undefined && !process.connected) stop();
-  return told.signal;
+  return stopping.signal;
 }
 
 function giveUp(timeout: number): void {

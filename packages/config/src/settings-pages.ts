@@ -11,12 +11,12 @@ const APPS: readonly (readonly [heading: string, settings: Settings])[] = [
   ['The worker', workerSettings],
 ];
 
-/** Where a setting of several apps is listed, if not at the first. */
+/** The section of a setting of several apps, if it isn't that of the first one. */
 const LISTED_AT: Readonly<Record<string, string>> = { PORTAL_URL: 'The portal', SMTP_URL: 'The worker' };
 
 const COLUMNS = ['Variable', 'Default', 'Meaning'];
 
-/** The operator's page with the table of each section written anew. The rest of the page stays. */
+/** The operator's page with new tables. The rest of its text stays. */
 export function settingsPage(page: string): string {
   let written = page;
   for (const [heading, settings] of sections()) {

@@ -19,7 +19,7 @@ import { CLOSING_TIME } from './service.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Settings of every app that opens the store, and all that the operator's commands read. */
+/** Settings of every app that uses the database. The operator's commands need no others. */
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
@@ -117,7 +117,7 @@ const SUPPORT_CONTACT = {
   read: contact,
 } as const;
 
-/** Settings of e-mail. The worker sends it; the portal needs to know whether it is sent. */
+/** Settings of e-mail. The worker sends it. The portal must know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -132,7 +132,7 @@ const mailSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the apps that serve HTTP to others; the portal shows people where the API is. */
+/** Settings of the apps that clients reach by HTTP. The portal shows the API's address. */
 const webSettings = {
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
@@ -143,7 +143,7 @@ const webSettings = {
       'Time after SIGTERM in which requests are taken, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
     within: {
       setting: 'SHUTDOWN_TIMEOUT',
-      // For the last requests, of at most 2 s, and for closing connections.
+      // 2 s for the last requests, and the time for closing connections.
       less: 2_000 + CLOSING_TIME,
       rule: 'must be at least 5s shorter than SHUTDOWN_TIMEOUT',
     },

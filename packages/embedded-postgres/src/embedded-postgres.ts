@@ -32,7 +32,7 @@ const QUIET_TIMEOUT = 15_000;
 const POLL_INTERVAL = 20;
 /** Pause, in milliseconds, between attempts to start a server on a cluster that another process holds. */
 const HELD_INTERVAL = 200;
-/** PostgreSQL's message if another server, or the rest of a killed one, holds the cluster (miscinit.c). */
+/** PostgreSQL's message if another server, or a remaining process of a killed one, uses the cluster (miscinit.c). */
 const HELD = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
 /** Pause, in milliseconds, between attempts to restart a lost server. */
 const RETRY_INTERVAL = 1_000;
@@ -190,13 +190,13 @@ async function isLast(lease: pg.Client): Promise<boolean> {
   try {
     await isGranted(lease, 'pg_advisory_unlock_shared');
     for (;;) {
-      // The list is read before the lock is tried. A user that leaves in between would otherwise hold the lock, but be missing
-      // from the list.
+      // The list is read before the lock is tried. A user that leaves in between would otherwise hold the lock, but be
+      // missing from the list.
       const users = await lease.query<{ name: string }>(
         `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${LEASE}%'`,
       );
       if (await isGranted(lease, 'pg_try_advisory_lock')) return true;
-      // A living user stops the server itself. A dead user's lease disappears once the server has noticed.
+      // A living process stops the server when it leaves. A dead one's lease disappears once the server has noticed.
       const hasDeadUser = users.rows.some(({ name }) => !isAlive(Number(name.slice(LEASE.length))));
       if (!hasDeadUser || performance.now() > deadline) return false;
       await delay(POLL_INTERVAL);

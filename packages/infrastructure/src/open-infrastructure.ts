@@ -48,30 +48,30 @@ export interface InfrastructureConfig {
   /** The URL of the PostgreSQL (14 or later) to use. */
   readonly databaseUrl: string;
   /**
-   * If `databaseUrl` leads to a pooler in transaction mode: the same database without it, for what needs a session, which are
-   * migrations and imports.
+   * Set if `databaseUrl` is that of a pooler in transaction mode: the URL of the same database without the pooler.
+   * Migrations and imports use it, because they need a session.
    */
   readonly directDatabaseUrl?: string | undefined;
-  /** Called after every connection is closed, also if the database can't be used. */
+  /** Called after all connections are closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
-  /** Most connections for work. One more checks the readiness. */
+  /** The most connections in the pool. One more checks whether the database answers. */
   readonly poolSize: number;
   /** The URL of a Redis, or of some nodes of a Redis Cluster, in which all instances count requests together. */
   readonly redis?: readonly string[] | undefined;
   /**
-   * How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. Account mails
-   * are delivered by e-mail only.
+   * How this process delivers messages: by e-mail, or by calling a function. Undefined: it delivers none. Mails to
+   * accounts are only delivered by e-mail.
    */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
   /**
-   * The secrets with which the secrets of webhooks are encrypted: the first encrypts, all decrypt. Default: one that the
-   * database keeps.
+   * Encrypt the secrets of webhooks: the first one encrypts, all decrypt. Default: a secret that is stored in the
+   * database.
    */
   readonly webhookSecrets?: readonly string[] | undefined;
   readonly banPolicy?: BanPolicy | undefined;
   /** Default: `open`. */
   readonly categories?: CategoryPolicy | undefined;
-  /** Where webhooks may go. Without it only to public addresses. */
+  /** Which addresses webhooks may have. Default: only public ones. */
   readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
@@ -163,7 +163,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       async () => new SecretCipher(config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]),
     );
     const deliveryIds = new Lazy(async () => new DeliveryIds(await sharedSecret(dataSource, 'webhooks')));
-    // Read before it is needed, because a transaction that needs it may hold the only connection.
+    // Reads the secret now: a transaction that needs it later may hold the pool's only connection.
     void deliveryIds.get().catch(() => undefined);
     const ports: Ports = {
       categories: new TypeOrmCategoryRepository(dataSource),
@@ -220,7 +220,7 @@ function explained(error: unknown, databaseUrl: string, setting: string): Error 
     setting === 'DATABASE_URL'
       ? ': set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself'
       : ': it must be the address of PostgreSQL itself';
-  // PostgreSQL itself knows them, a pooler doesn't.
+  // PostgreSQL accepts these parameters. If the server doesn't, it is a pooler.
   const rest = reason.startsWith('unsupported startup parameter') ? advice : '';
   const server = `${host}:${port}/${database ?? ''}`;
   return new Error(`the database of ${setting} (${server}) can't be used: ${reason}${rest}`, { cause: error });

@@ -11,7 +11,7 @@ const LONGEST_WAIT = 1_000;
 /** Attempts to write the last lines when the process exits, 100 ms apart (sonic-boom's BUSY_WRITE_TIMEOUT). */
 const LAST_ATTEMPTS = 10;
 
-/** A service's log on standard output, never with an API key: JSON lines, or readable text if standard output is a terminal. */
+/** A service's log on standard output: JSON lines, or readable text on a terminal. API keys are removed from it. */
 export interface Log {
   readonly logger: Logger;
   /**
@@ -40,7 +40,7 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
     try {
       stream.flushSync?.();
     } catch {
-      // Nobody reads, and the process must end.
+      // Nobody reads the output, and the process must end nevertheless.
     }
     stream.destroy?.();
   });
@@ -80,7 +80,7 @@ interface DependencyChange {
   readonly reason?: string;
 }
 
-/** A short loss is only a warning: an upgrade has some, and needs nobody. */
+/** A short loss is only a warning: it happens at every upgrade, and nobody has to do anything. */
 const LEVELS = { lost: 'warn', 'still lost': 'error', back: 'info' } as const;
 
 /** Logs the loss of a server that the process needs, and its return. */

@@ -28,7 +28,7 @@ export class Metrics {
     return { status: 200, body: await this.registry.metrics(), type: this.registry.contentType };
   }
 
-  /** @param collect sets the value when Prometheus asks, for counts that are kept elsewhere. */
+  /** @param collect sets the value when Prometheus asks. For counts that are kept elsewhere. */
   counter<Label extends string = never>(
     name: string,
     help: string,

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-// Reports only violations, because reports of passed checks take most of the time. Preloading would apply inline styles,
-// which the pages' policies forbid. Waits for animations, because the size of a moving element would be a finding by chance.
+// Reports only violations, because reports of passed checks take most of the time. Doesn't preload, which would apply
+// inline styles that the pages' policies forbid. Waits for animations, because sizes during one cause random findings.
 const FIND = `Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   .then(() => axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'], preload: false }))
   .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target).join(', ')))`;
@@ -15,7 +15,7 @@ interface Page {
   evaluate<Result>(script: string): Promise<Result>;
 }
 
-/** Loads axe-core into the page. The page's own policy doesn't prevent that. */
+/** Loads axe-core into the page. The page's Content-Security-Policy doesn't apply to it. */
 export async function bringAxe(page: Page): Promise<void> {
   await page.evaluate(AXE);
 }

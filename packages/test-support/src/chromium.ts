@@ -15,8 +15,8 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Arguments of the tests' browsers. Everything that Chromium does by itself is off: it asks servers that a test's machine may not
- * reach, and a graphics process that such a machine hasn't can end the browser.
+ * Arguments of the tests' browsers. They turn off what Chromium does by itself: it calls servers that a test machine
+ * may not reach, and its graphics process may crash there, and the browser with it.
  */
 export const CHROMIUM_ARGS = [
   '--no-sandbox',

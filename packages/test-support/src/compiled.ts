@@ -10,10 +10,9 @@ interface Manifest {
 }
 
 /**
- * Process tests run compiled code. With a stale build they would test another program than the sources, so the compiler
- * is asked whether the builds of a workspace and of those that its package.json names are current. A newer file with the
- * same text isn't stale. A workspace may be a copy without a build, as mutation tests make: it runs the programs of the
- * original.
+ * Fails if a build is older than its sources, because process tests run the compiled code. Asks the compiler, for a
+ * workspace and for those that its package.json names. A newer source with the same text isn't stale. The workspace may
+ * be a copy without a build, as mutation tests make it; it runs the programs of the original.
  *
  * @throws Error that names the first stale project and the command to run.
  */
@@ -31,7 +30,7 @@ export function refuseStaleBuild(workspace: string, root: string): void {
       const project = relative(root, next.project);
       throw new Error(`${project}: its sources were changed after they were compiled; run: npm run build`);
     }
-    // The text is the same and only the files' times differ, so the compiler updates the times of its output.
+    // Only the files' times differ, not their text. This lets the compiler update the times of its output.
     next.done();
   }
 }

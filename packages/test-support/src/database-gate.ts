@@ -40,7 +40,7 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** From now on new connections go to this database, which has the same name. Open connections stay. */
+  /** New connections go to this database from now on. It must have the same name. Open connections stay. */
   leadTo(databaseUrl: string): void {
     this.databaseUrl = databaseUrl;
   }

@@ -7,7 +7,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The same for the role that owns the tables. */
   readonly ownerUrl: string;
-  /** @throws Error if PostgreSQL has logged an ERROR in this database that the suite didn't ask for. */
+  /** @throws Error if PostgreSQL has logged an ERROR in this database that the suite doesn't expect. */
   drop(): Promise<void>;
 }
 
@@ -18,20 +18,20 @@ export const SERVICES = 'store_a';
 /** PostgreSQL writes the database, the role and the SQLSTATE before each line of its log. */
 export const LOG_LINE_PREFIX = '%d %u %e ';
 
-/** Jest loads this module once for each spec file. 57014: a slow machine may cancel any statement (statement_timeout). */
-const asked = new Set<string>(['57014']);
+/** For this spec file, because Jest loads the module anew for each. 57014: statement_timeout, on a slow machine. */
+const expected = new Set<string>(['57014']);
 
-/** Asks for ERRORs with these SQLSTATEs in this spec file's databases. Any other fails it. */
+/** Allows ERRORs with these SQLSTATEs in this spec file's databases. Any other one fails it. */
 export function expectDatabaseErrors(...sqlStates: readonly string[]): void {
-  for (const state of sqlStates) asked.add(state);
+  for (const state of sqlStates) expected.add(state);
 }
 
 /** The template of an empty database. */
 export const EMPTY = 'template1';
 
 /**
- * Creates a database on the test run's PostgreSQL: a copy of the template, which is the one of TEST_DATABASE_TEMPLATE or
- * empty. An empty one has no roles, so its URLs are the superuser's.
+ * Creates a database on the test run's PostgreSQL: a copy of the template, which is the one of TEST_DATABASE_TEMPLATE
+ * or empty. An empty one has no roles, so its URLs are the superuser's.
  */
 export async function createDatabase(template = process.env['TEST_DATABASE_TEMPLATE'] ?? EMPTY): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -48,21 +48,21 @@ export async function createDatabase(template = process.env['TEST_DATABASE_TEMPL
     ownerUrl: urlAs(OWNER),
     async drop() {
       await asSuperuser(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      const errors = await unaskedErrors(name);
+      const errors = await unexpectedErrors(name);
       if (errors.length > 0) throw new Error(`PostgreSQL logged errors:\n${errors.join('\n')}`);
     },
   };
 }
 
-/** None if the server's log isn't known (global-setup.ts). */
-async function unaskedErrors(database: string): Promise<readonly string[]> {
+/** ERRORs in the server's log that no test expects. Empty if the log isn't known (global-setup.ts). */
+async function unexpectedErrors(database: string): Promise<readonly string[]> {
   const log = process.env['TEST_POSTGRES_LOG'];
   if (log === undefined) return [];
-  // A message has further lines, with the same prefix or a tab.
+  // The further lines of a message begin with the same prefix, or with a tab.
   const further = `\\n(?:\\t|${database} \\S* \\w{5} (?:DETAIL|HINT|CONTEXT|STATEMENT):).*`;
   const lines = new RegExp(`^${database} \\S* (\\w{5}) ERROR: .*(?:${further})*`, 'gm');
   const errors = [...(await readFile(log, 'utf8')).matchAll(lines)];
-  return errors.filter(([, state = '']) => !asked.has(state)).map(([text]) => text);
+  return errors.filter(([, state = '']) => !expected.has(state)).map(([text]) => text);
 }
 
 export function nameOf({ url }: Pick<TestDatabase, 'url'>): string {

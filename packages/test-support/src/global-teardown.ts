@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 
-/** Mutation tests run Jest again in the same process, so nothing may name a server that is gone. */
+/** Mutation tests run Jest again in the same process, so no variable may still name the stopped server. */
 export default async function globalTeardown(): Promise<void> {
   if (globalThis.testTemplate) {
     await globalThis.testTemplate.drop();

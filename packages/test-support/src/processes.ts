@@ -98,7 +98,7 @@ export class Running {
         once(child.stderr ?? child, 'data', over),
         once(child, 'close', over),
       ]);
-      // Removes the other listeners.
+      // Removes the listeners that are still waiting.
       over.abort();
     }
   }
@@ -119,7 +119,7 @@ export async function run(program: string, args: readonly string[], environment:
   return new Running(program, args, environment).finished();
 }
 
-/** Starts a server that isn't ours, and waits until it prints on standard output or error that it is ready. */
+/** Starts another project's server, and waits until it prints on standard output or error that it is ready. */
 export async function launchServer(
   program: string,
   args: readonly string[],
@@ -128,9 +128,9 @@ export async function launchServer(
 ): Promise<ChildProcess> {
   const child = spawn(program, args, { ...as, stdio: ['ignore', 'pipe', 'pipe'] });
   // A test run that is interrupted leaves no server behind.
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   let output = '';
   const read = (chunk: unknown) => (output += String(chunk));
   for (const stream of [child.stdout, child.stderr]) stream.on('data', read);

@@ -44,9 +44,9 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<re
   const { connect } = client;
   client.connect = function (this: pg.Client, ...parameters) {
     this.on('notice', ({ message = '' }) => {
-      const told = /^duration: .* plan:\n(.*)$/s.exec(message)?.[1];
-      if (told === undefined) return;
-      const { 'Query Text': text, Plan: plan } = JSON.parse(told) as { 'Query Text': string; Plan: PlanNode };
+      const json = /^duration: .* plan:\n(.*)$/s.exec(message)?.[1];
+      if (json === undefined) return;
+      const { 'Query Text': text, Plan: plan } = JSON.parse(json) as { 'Query Text': string; Plan: PlanNode };
       statements.push({ text, plan });
     });
     return connect.apply(this, parameters);

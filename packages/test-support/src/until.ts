@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Shorter than a test's own limit, so that this error is reported first; long, for a machine that is busy. */
+/**
+ * Milliseconds. Long, for a busy machine, but shorter than a test's own limit, so that this error is reported first.
+ */
 const TIMEOUT = 150_000;
 
 /**

@@ -6,7 +6,7 @@ import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard, so every handler has it. */
+    /** Set by the guard, so it is always there in a handler. */
     caller: Caller;
   }
 }

@@ -10,9 +10,9 @@ import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 import { refuseQuery } from '../http/valid-query.decorator.js';
 
 /**
- * Requires the scopes of the operation, of the key and of its account. A request that has them uses the operation. Then it
- * refuses what can be judged before the body is read: headers sent twice, its media type, malformed conditions, an
- * `Idempotency-Key` that can't be kept to, parameters of an operation without any, and an operation that has been removed.
+ * Checks that the key and its account have the operation's scopes. From then on the request counts as a use of the
+ * operation. Then makes the checks that need no body: headers sent twice, the media type, malformed conditions, an
+ * `Idempotency-Key` where none is supported, parameters of an operation without any, and an operation that was removed.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {

@@ -36,7 +36,7 @@ const animal = {
   status: openSet(PET_STATUSES, 'The progress of the adoption.'),
 } satisfies Record<keyof Animal, Described>;
 
-/** `PetStatus` is only for requests. A response may have a status that is added later. */
+/** `PetStatus` is only for requests. For responses the set is open, because a status may be added later. */
 export const animalSchemas = new ResourceSchemas({
   Pet: object('An animal.', animal, LUNA),
   NewPet: {

@@ -7,8 +7,8 @@ import { traceOf } from './traces.js';
 const HEALTH = ['/livez', '/readyz'];
 
 /**
- * Logs one line for each request. The line is built by hand, which costs a tenth of a child logger. Ids, methods and
- * routes contain no character that JSON would escape.
+ * Logs one line for each request. The line is built by hand, which takes a tenth of the time of a child logger. That is
+ * safe because ids, methods and routes have no character that JSON escapes.
  */
 export class AccessLog implements RequestObserver {
   constructor(private readonly log: Log) {}

@@ -1,28 +1,30 @@
 import { type AccountId, DomainError } from '@adoption-store/domain';
 
 export interface TurnsPolicy {
-  /** The most works of all accounts at a time. */
+  /** The most requests of all accounts that run at a time. */
   readonly total: number;
-  /** The most works of one account at a time. */
+  /** The most requests of one account that run at a time. */
   readonly perAccount: number;
-  /** Milliseconds. Work that would wait longer is refused. */
+  /** Milliseconds. A request that would wait longer is refused. */
   readonly longestWait: number;
 }
 
-/** The work of one account. */
+/** The requests of one account. */
 interface Line {
   running: number;
   readonly waiting: Set<() => void>;
-  /** Milliseconds that the account's work has taken lately. Undefined until some has ended. */
+  /** Milliseconds: the moving average of how long the account's requests take. Undefined until one has ended. */
   took: number | undefined;
 }
 
-/** How much the latest work counts in what work takes lately. */
+/** The weight, 0 to 1, of the latest request in the moving average. */
 const WEIGHT = 0.2;
 
-/** Accounts take turns: each has a few works at a time, and the one that has waited longest begins its next. */
+/**
+ * Shares the capacity fairly: each account runs a few requests at a time, and accounts begin their next ones in turn.
+ */
 export class AccountTurns {
-  /** In the order in which they have their next turn. An account without work has no line. */
+  /** In the order in which the accounts begin their next requests. An account without requests has no line. */
   private readonly lines = new Map<AccountId, Line>();
   private running = 0;
 
@@ -31,7 +33,7 @@ export class AccountTurns {
   /**
    * Runs the work when it is the account's turn.
    *
-   * @throws TooManyAtOnce if the work would wait too long. Then it never runs.
+   * @throws TooManyAtOnce if the work would wait too long. Then it isn't run.
    */
   async run<Result>(account: AccountId, work: () => Promise<Result>): Promise<Result> {
     const line = this.lines.get(account) ?? { running: 0, waiting: new Set(), took: undefined };
@@ -54,7 +56,7 @@ export class AccountTurns {
   private begin(account: AccountId, line: Line): void {
     this.running += 1;
     line.running += 1;
-    // The end of the order.
+    // Moves the account to the end of the order.
     this.lines.delete(account);
     this.lines.set(account, line);
   }
@@ -97,7 +99,7 @@ export class AccountTurns {
   }
 }
 
-/** The account's own work is in the way: no defect of the service. */
+/** The account's own requests are the cause, so this isn't logged as a defect of the service. */
 export class TooManyAtOnce extends DomainError {
   constructor() {
     super('service_unavailable', 'too many changes of this account are under way, send fewer at the same time');

@@ -11,7 +11,7 @@ export class AddressLimits {
     private readonly metrics?: ApiMetrics,
   ) {}
 
-  /** Counts the request if the address has room. */
+  /** Counts the request, if its address isn't over its limit. */
   async count(ip: string): Promise<Judgement> {
     const verdict = await this.meter.execute(sourceOf(ip));
     this.metrics?.countDecision(undefined, verdict);
@@ -24,7 +24,7 @@ export class AddressLimits {
   }
 }
 
-/** An IPv6 client has a whole /64, which counts as one address. */
+/** An IPv6 client usually has a whole /64 network, so this counts as one address. */
 function sourceOf(ip: string): { readonly address: string } {
   return { address: normalizeIp(ip) };
 }

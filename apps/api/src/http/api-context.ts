@@ -11,7 +11,7 @@ export class ApiContext {
     readonly logger: FastifyBaseLogger,
   ) {}
 
-  /** The base of absolute links, such as `https://api.example.com`. */
+  /** The origin of absolute links, such as `https://api.example.com`. */
   origin({ protocol, host, socket }: FastifyRequest): string {
     // HTTP/1.0 requests may have no Host header.
     return this.publicUrl ?? `${protocol}://${host || `${socket.localAddress}:${socket.localPort}`}`;

@@ -12,8 +12,9 @@ export function entityTag(representation: string): string {
 }
 
 /**
- * The first condition that doesn't hold for the resource with this tag, in the order of RFC 9110 §13.2.2. Undefined is a
- * resource that isn't there.
+ * The first condition of the request that doesn't hold, in the order of RFC 9110 §13.2.2.
+ *
+ * @param tag of the resource. Undefined if the resource doesn't exist.
  */
 export function failedCondition(
   { 'if-match': wanted, 'if-none-match': known }: IncomingHttpHeaders,
@@ -26,9 +27,10 @@ export function failedCondition(
 }
 
 /**
- * Injects the conditions of the request for a use case, which has them judged about the stored entity while it is locked.
+ * Injects the conditions of the request as a function. The use case calls it with the stored entity, while that is
+ * locked.
  *
- * @param present writes the entity as a GET does.
+ * @param present serialises the entity as a GET does, because the tag is computed from that text.
  */
 export function Conditions(present: (entity: never) => string): ParameterDecorator {
   const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): Condition<object> | undefined => {

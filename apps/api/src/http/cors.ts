@@ -14,14 +14,16 @@ const TAKEN =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, User-Agent, X-Request-Id, traceparent';
 const MAX_AGE_SECONDS = '7200';
 
-/** Lets pages of an origin read a response. Refusals at the socket are for all: they are the same for everybody. */
+/**
+ * Headers that let pages of an origin read a response. Default: of any origin, for errors before a request is parsed.
+ */
 export function readableBy(origin = '*'): Readonly<Record<string, string>> {
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
 }
 
-/** CORS for `/v1` (https://fetch.spec.whatwg.org/#http-cors-protocol). Without credentials: a key authenticates. */
+/** CORS for `/v1` (https://fetch.spec.whatwg.org/#http-cors-protocol). Cookies aren't used: a key authenticates. */
 export class Cors {
-  /** Whether the answers to all origins are the same. Otherwise a cache must know that they depend on it. */
+  /** Whether all origins get the same response. If not, `Vary: Origin` tells caches that it depends on the origin. */
   readonly isForAll: boolean;
 
   constructor(
@@ -32,7 +34,9 @@ export class Cors {
     this.isForAll = origins === '*';
   }
 
-  /** A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why. */
+  /**
+   * A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why.
+   */
   onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpRefusal | undefined, done: Done): void {
     const { method, headers, originalUrl } = request;
     const { origin } = headers;
@@ -43,14 +47,16 @@ export class Cors {
     if (!this.isForAll) reply.header('vary', 'Origin');
     const isAllowed = origin !== undefined && (this.isForAll || this.origins.includes(origin));
     if (isAllowed) reply.headers(readableBy(this.isForAll ? '*' : origin));
-    // A browser asks if its page may send a request. Any other OPTIONS is a request like all.
+    // A browser asks with a preflight whether its page may send a request. Any other OPTIONS is an ordinary request.
     const isPreflight =
       method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined;
     if (isPreflight && refusal === undefined) this.answer(request, reply, isAllowed).catch(done);
     else done(refusal);
   }
 
-  /** Answers a preflight without a key, which browsers don't send, and counts nothing. It tells nothing of the path. */
+  /**
+   * Answers a preflight. It needs no key, because browsers send none, isn't counted, and is the same for every path.
+   */
   private async answer({ ip, repeated }: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
     if (repeated !== undefined) refuseRepeatedHeaders(repeated);
     const { headers } = await this.limits.look(ip);
@@ -64,7 +70,7 @@ export class Cors {
   }
 }
 
-/** Whether a target, also in absolute form, is of the API and not of a page beside it. */
+/** Whether a request's target, which may be an absolute URL, is below `/v1`. */
 function isOfApi(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/v1(?:[/?#]|$)/.test(target);
 }

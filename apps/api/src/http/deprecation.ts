@@ -6,7 +6,7 @@ import { HttpRefusal } from './error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 
-/** What an operation that will be removed tells its callers. */
+/** The headers by which callers learn that an operation will be removed. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
   readonly headers: Readonly<Record<'deprecation' | 'sunset', string>>;
@@ -19,7 +19,7 @@ export class DeprecationNotice {
     this.parts = replacement.slice(replacement.indexOf('/')).split(/[{}]/);
   }
 
-  /** @throws HttpRefusal 410 from the sunset on. */
+  /** Sets the headers. @throws HttpRefusal 410 from the sunset on. */
   give(context: ApiContext, request: FastifyRequest, reply: FastifyReply): void {
     const { operation, sunset, replacement } = this.deprecation;
     const origin = context.origin(request);

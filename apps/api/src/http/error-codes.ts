@@ -14,7 +14,7 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** The codes of HTTP's own errors, with their statuses. */
+/** The codes of errors that the HTTP layer finds, with their statuses. */
 const httpErrorStatuses = {
   ...FAULT_STATUSES,
   invalid_json: 400,
@@ -57,8 +57,8 @@ export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
 }
 
 /**
- * Whether the error may be shown to the API's caller. Account-management errors must never reach one, so they are
- * defects here.
+ * Whether the error may be shown to the API's caller. An account-management error must never reach one, so it counts as
+ * a defect.
  */
 export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
   return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);

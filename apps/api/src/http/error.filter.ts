@@ -43,8 +43,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Counts an error before the guards against the sender's address. Over the limit the response is 429 instead. An error
-   * of the server isn't counted, nor a request whose key was accepted.
+   * Counts an error of the client that happened before its key was accepted against its address. If the address is over
+   * its limit, the response is 429 instead.
    */
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     // Undefined if the request wasn't authenticated.
@@ -56,7 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.headers(headers);
       return isCounted ? (refusal ?? error) : error;
     } catch (failure) {
-      // Nest doesn't wait for a filter: an error that it throws would end the process.
+      // Counting failed. Nest doesn't wait for a filter, so an error thrown here would end the process.
       return isCounted ? this.judgeAddress(failure, request, reply) : failure;
     }
   }

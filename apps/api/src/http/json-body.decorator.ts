@@ -12,7 +12,7 @@ export const MERGE_PATCH = [JSON_TYPE, 'application/merge-patch+json'] as const;
 
 /**
  * Injects the body as an instance of its class, with only the exposed properties, or refuses it with the first broken
- * rule. The guards run before the body is read.
+ * rule. The body is parsed after the guards have run.
  */
 export function JsonBody<Body extends object>(
   type: Type<Body>,
@@ -25,7 +25,7 @@ export function JsonBody<Body extends object>(
   return takes({ body: { type, mediaTypes } }, read());
 }
 
-/** Refuses a request whose body isn't declared as one that the operation takes. */
+/** Refuses a request whose `Content-Type` isn't one of the operation's media types. */
 export function requireMediaType(mediaTypes: readonly string[], { headers }: IncomingMessage): void {
   if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
     const allowed = mediaTypes.join(' or ');
@@ -45,7 +45,7 @@ function objectFrom(bytes: Buffer): JsonObject {
   return value;
 }
 
-// RFC 9110 §8.3.1. Each character can match in one way only, so that the cost is linear.
+// RFC 9110 §8.3.1. Each character can match in only one way, so that matching takes linear time.
 const TOKEN = String.raw`[!#$%&'*+.^\x60|~\w-]+`;
 const PARAMETER = String.raw`;[\t ]*(${TOKEN})=(${TOKEN}|"(?:[^"\\]|\\.)*")`;
 const MEDIA_TYPE = new RegExp(String.raw`^(${TOKEN}/${TOKEN})(?:[\t ]*(?:${PARAMETER}|;))*[\t ]*$`);
@@ -55,7 +55,7 @@ function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
   if (mediaTypes.includes(contentType)) return true;
   const mediaType = MEDIA_TYPE.exec(contentType)?.[1]?.toLowerCase();
   if (mediaType === undefined || !mediaTypes.includes(mediaType)) return false;
-  // Not MIMEType, which skips what is malformed and takes the first of two charsets.
+  // Not Node's MIMEType, which skips malformed parameters and uses the first of two charsets.
   return [...contentType.matchAll(PARAMETERS)].every(([, name = '', value = '']) => {
     // `charset*` is a form of RFC 8187, which media types don't have.
     const [parameter, extension] = name.toLowerCase().split('*');

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { INTERNAL_ERROR, JSON_TYPE } from './error-codes.js';
 
-/** What the hooks and the limits have set. Any other header may be why the response could not be sent. */
+/** Headers that the hooks and the limits have set. Any other header may be the reason why the response failed. */
 const KEPT = /^(?:connection|vary|x-request-id|access-control-.*|(?:x-)?ratelimit.*)$/;
 
 /**
- * Answers 500 past Nest and Fastify. Used when a response could not be sent, because the next one would fail for the same
- * reason, and then Fastify would send a body of its own.
+ * Answers 500 directly, without Nest and Fastify, after a response could not be sent. Their next response would fail
+ * for the same reason, and then Fastify would send a body of its own.
  *
- * @param failed the status of that response. After 204 and 304 Node sends no body any more.
+ * @param failed the status of the failed response. After 204 or 304 Node sends no body any more.
  */
 export function answerAtLast(reply: FastifyReply, failed: number): void {
   const body = failed === 204 || failed === 304 ? '' : JSON.stringify(INTERNAL_ERROR);

@@ -42,13 +42,14 @@ interface Definition {
   /** The errors that don't follow from the method, the scope and the conditions. */
   readonly refusals?: readonly (404 | 409 | 410)[];
   /**
-   * What a POST does with an `Idempotency-Key`, if not to run once. Refused: the response has a secret, so it isn't stored.
-   * Ignored: a repetition does no harm.
+   * What a POST does with an `Idempotency-Key`. Default: it runs once. `refused`: the response has a secret, so it
+   * can't be stored. `ignored`: repeating the request does no harm.
    */
   readonly idempotencyKey?: 'refused' | 'ignored';
   /**
-   * How a write takes its turn, if not in line with its account's others. Batched: it shares a statement with those that
-   * arrive together, unless it has an `Idempotency-Key`. Slow: it waits for servers of others, and has a line of its own.
+   * How a write waits for its turn (`WriteTurns`). Default: in line with the account's other writes. `batched`: not at
+   * all, because it shares a statement with writes that arrive together, unless it has an `Idempotency-Key`. `slow`: in
+   * a separate line, because it calls foreign servers.
    */
   readonly turns?: 'batched' | 'slow';
   /** True if a request spends no quota, because each key has a bucket for this operation alone. */
@@ -57,12 +58,12 @@ interface Definition {
   readonly hasEntityTag?: boolean;
 }
 
-/** What a handler takes, as declared by the decorators of its parameters. */
+/** The inputs of a handler, as declared by the decorators of its parameters. */
 interface Inputs {
   readonly path?: readonly DescribedParameter[];
   readonly query?: Type<object>;
   readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
-  /** Whether the conditions of a request are judged. Those of a GET always are, if it has an entity tag. */
+  /** Whether `If-Match` and `If-None-Match` are evaluated. A GET with an entity tag always does. */
   readonly isConditional?: boolean;
 }
 
@@ -77,7 +78,7 @@ export interface DefinedOperation extends Omit<Definition, 'deprecation' | 'scop
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The called operation. Set by the guards, once the request may use it. */
+    /** The called operation. Set by `ScopesGuard`, once the request may use it. */
     operation?: DefinedOperation;
   }
   interface FastifyContextConfig {
@@ -89,14 +90,14 @@ declare module 'fastify' {
 const INPUTS = 'inputs';
 const OPERATION = 'operation';
 
-/** Makes a parameter decorator that also records what its handler takes. */
+/** Makes a parameter decorator that also records these inputs of its handler. */
 export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
   return (controller, handler, index) => {
     decorate(controller, handler, index);
     if (handler === undefined) throw new Error('only a parameter of a method can be decorated');
     const method = Reflect.get(controller, handler) as object;
     const known = inputsOf(method);
-    // The decorator of the last parameter runs first.
+    // Decorators run from the last parameter to the first.
     const path = [...(inputs.path ?? []), ...(known.path ?? [])];
     Reflect.defineMetadata(INPUTS, { ...known, ...inputs, path }, method);
   };
@@ -106,7 +107,7 @@ export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDe
 export function Operation(route: Route, definition: Definition): MethodDecorator {
   const [method, path] = route.split(' ') as [Method, string];
   return (controller, name, descriptor) => {
-    // The decorators of the parameters have already run.
+    // The decorators of the parameters have run before this one.
     const inputs = inputsOf(descriptor.value as object);
     const { deprecation, scope, ...others } = definition;
     const scopes = scope === 'none' ? [] : [scope].flat();

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from './conditions.js';
 
-/** The end of a page of `resource`, as an opaque text that clients send back. */
+/** A cursor: the place where a page of `resource` ends, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint | string): string {
   const place = `${resource}:${after}`;
   // The checksum detects a cursor that was cut or mistyped.
@@ -26,7 +26,7 @@ export function decodeCursor<Place>(
 
 export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 
-/** A page as it is sent. Requests for the same page may share it. */
+/** A page as it is sent. Concurrent requests for the same page may share it. */
 export interface PresentedPage {
   readonly body: string;
   readonly tag: string;
@@ -35,7 +35,8 @@ export interface PresentedPage {
 }
 
 /**
- * The tag covers also whether there is a next page, because a client with the old response would miss it.
+ * The page as text. Its tag also depends on whether there is a next page: a client that gets 304 must not miss a new
+ * one.
  *
  * @param resource the kind of the items, which their cursors name.
  * @param query of the request. Every parameter in it has been validated.

@@ -12,7 +12,7 @@ export function servePublicly(
   get: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   fastify.all(path, async (request: FastifyRequest, reply: FastifyReply) => {
-    // The default; a page may set another value.
+    // A default. A page may set another value.
     reply.header('cache-control', 'no-store');
     switch (request.method) {
       case 'GET':

@@ -11,7 +11,7 @@ import { IsInt64 } from './validation.js';
 const PARAMETERS = 'parameters';
 const LONGEST_SHOWN = 50;
 
-/** A query parameter, under its name in the URL. */
+/** Describes the query parameter of that name. */
 function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
   return applyDecorators(Expose({ name: described.name }), (query: object) => {
     Reflect.defineMetadata(PARAMETERS, [...parametersOf(query), { described, component }], query);
@@ -126,7 +126,7 @@ export function Cursor(resource: string, read: (text: string) => unknown = int64
       ),
       'Cursor',
     ),
-    // An unreadable cursor becomes false, because undefined would count as absent.
+    // An invalid cursor becomes false, which is refused. Undefined would count as absent.
     Transform(({ value }: { value: unknown }) =>
       value === undefined ? undefined : (decodeCursor(resource, value, read) ?? false),
     ),

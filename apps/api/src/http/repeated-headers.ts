@@ -3,13 +3,14 @@ import { HttpRefusal } from './error-codes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The headers that came more than once although they may come once, in lower case. */
+    /** The names, in lower case, of headers that were sent several times although only once is allowed. */
     repeated: readonly string[] | undefined;
   }
 }
 
 /**
- * The headers that may come once. Not X-Request-Id and traceparent: joined, two of them are invalid, so neither is used.
+ * The headers that may be sent only once. X-Request-Id and traceparent aren't among them: Node joins two of them into
+ * one invalid value, which is ignored.
  */
 export const ONCE = new RegExp(
   '^(?:access-control-request-method|authorization|content-type|host|idempotency-key|origin' +

@@ -3,11 +3,11 @@ import { HttpRefusal } from './error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /**
- * Enough for a body of the largest size in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
- * size.
+ * The most pieces in which a body may arrive. So the largest body may have pieces of 8 bytes on average. Each piece
+ * takes a microsecond, whatever its size.
  */
 const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
-/** First size of the buffer for a body of this length or more. */
+/** The first size of the buffer, unless the body is known to be shorter. */
 const FIRST_BYTES = 1_024;
 
 declare module 'fastify' {
@@ -18,17 +18,17 @@ declare module 'fastify' {
 }
 
 /**
- * The body of a request. It is read as soon as the headers have arrived, because Node would keep a Buffer for each piece
- * of an unread body. Its bytes are in one growing buffer, at most twice as long as they are.
+ * The body of a request. It is read as soon as the headers have arrived, because Node would keep a Buffer for each
+ * piece of an unread body. All bytes are in one growing buffer, which is at most twice as long as the body so far.
  */
 export class RequestBody {
   /** Why the body can't be complete. */
   private failure: HttpRefusal | undefined;
-  /** The error if the bytes on the connection aren't a valid body. A valid one that is too large has none. */
+  /** The error if the body breaks HTTP's rules. Undefined for a valid body, even if it is too large. */
   refusal: HttpRefusal | undefined;
   /**
-   * The complete body. Rejects with an HttpRefusal: `payload_too_large` as soon as the size is known, `bad_request` if the
-   * connection ends early.
+   * The complete body. Rejects with an HttpRefusal: `payload_too_large` as soon as the size is known, `bad_request` if
+   * the connection ends early.
    */
   readonly whole: Promise<Buffer>;
   private reject: (refusal: HttpRefusal) => void = () => undefined;
@@ -43,7 +43,7 @@ export class RequestBody {
         resolve(this.bytes.subarray(0, this.size));
       });
     });
-    // No handler may be waiting for the body when it fails.
+    // There may be no handler that waits for the body when it fails.
     this.whole.catch(() => undefined);
     request.on('error', () => {
       this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
@@ -51,12 +51,13 @@ export class RequestBody {
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
     if (length > MAX_BODY_BYTES) this.fail(tooLarge());
-    // A body that is too large is read and dropped: closing the connection in the middle of a body would reset it, and the
-    // response would be lost. The request's timeout ends a body that never ends.
+    // The rest of a body that is too large is read and dropped. Closing the connection in the middle of a body would
+    // reset it, and the response would be lost. The request's timeout ends an endless body.
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });
-    // After a first read Node passes on the pieces as they arrive. Without it, Node would keep those of the first packet.
+    // From the first read on, Node passes on each piece when it arrives. Otherwise it would keep those of the first
+    // packet.
     request.read(0);
   }
 
@@ -76,7 +77,7 @@ export class RequestBody {
     if (this.failure !== undefined) return;
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
-      // No well-behaved client sends so many pieces, and reading the rest until the response is sent would double the cost.
+      // Reading the rest would double the cost, and no well-behaved client sends so many pieces.
       this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
       this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());

@@ -80,7 +80,7 @@ export function addRequestHooks(
     };
     return { url, shown, operation, observe };
   };
-  // What the router refuses by itself has no route.
+  // A request that the router itself refuses has no route.
   const unknown = known(NO_ROUTE);
   fastify.addHook('onRoute', (options) => {
     options.config = { ...options.config, route: known(options.url, options.config?.operation) };
@@ -92,9 +92,10 @@ export function addRequestHooks(
     refusals.onRequest(request, reply);
     const { raw, headers } = request;
     const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = headers;
-    // RFC 9112 §6: one of these announces a body.
+    // RFC 9112 §6: a request has a body if it has one of these headers.
     if ((length !== undefined && length !== '0') || coding !== undefined) request.received = new RequestBody(raw);
-    // Node has one property for all lines of a name, so without a repetition there are as many of them as lines.
+    // `headers` has one property per name, and `rawHeaders` two items per line. So more lines than names: one is
+    // repeated.
     if (raw.rawHeaders.length > 2 * Object.keys(headers).length)
       request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
     // Set first, so that errors have them too.
@@ -104,7 +105,7 @@ export function addRequestHooks(
     if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
     const fault = framingFault(request, request.repeated);
     const refusal = fault && asRefusal(fault);
-    // Most callers aren't pages of other origins. They don't pay for headers that only browsers read.
+    // Most callers aren't web pages of other origins. Their responses need no headers that only browsers read.
     if (cors === undefined || (origin === undefined && cors.isForAll)) done(refusal);
     else cors.onRequest(request, reply, refusal, done);
   });
@@ -116,7 +117,7 @@ export function addRequestHooks(
       report(request, reply.raw.statusCode);
       return;
     }
-    const sent = judged(request, reply, payload);
+    const sent = payloadToSend(request, reply, payload);
     request.firstStatus = reply.statusCode;
     record(request, recordRequest);
     if (ending?.aborted === true) reply.header('connection', 'close');
@@ -137,8 +138,8 @@ function report(request: FastifyRequest, status: number): void {
   request.route.observe(request, status, performance.now() - request.startedAt);
 }
 
-/** The payload to send: that of the operation, or what its body, its entity tag and its conditions make of it. */
-function judged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+/** The operation's payload, unless the request's body was invalid or a condition makes the response 304 or 412. */
+function payloadToSend(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   const refusal = request.received?.refusal;
   if (refusal !== undefined) {
     // The body isn't valid HTTP, so this error replaces the operation's response.
@@ -147,15 +148,15 @@ function judged(request: FastifyRequest, reply: FastifyReply, payload: unknown):
   }
   const { statusCode } = reply;
   const { operation } = request.route;
-  // The onRequest hook has set it for responses with a body.
+  // The onRequest hook has set it for every response, but this one has no body.
   if (statusCode === 204) reply.removeHeader('content-type');
   if ((statusCode !== 200 && statusCode !== 201) || operation === undefined || operation.hasEntityTag === false) {
     return payload;
   }
-  // That of a page, or one of the body.
+  // A page of a list has set its own tag. Otherwise the tag is computed from the body.
   let tag = reply.getHeader('etag') as string | undefined;
   if (tag === undefined) reply.header('etag', (tag = entityTag(payload as string)));
-  // The use case of a change has judged its conditions.
+  // The conditions of a change were evaluated by its use case.
   const failed = operation.method === 'GET' ? failedCondition(request.headers, tag) : undefined;
   if (failed === undefined) return payload;
   if (failed === 'If-Match') {
@@ -164,7 +165,7 @@ function judged(request: FastifyRequest, reply: FastifyReply, payload: unknown):
   }
   // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
   reply.code(304);
-  // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
+  // Fastify drops the body of a response to HEAD itself, and needs it for the Content-Length.
   return request.method === 'HEAD' ? payload : null;
 }
 

@@ -6,7 +6,7 @@ import type { Described } from './schema.js';
 import { IsInt64, IsStrings } from './validation.js';
 
 const REF = '#/components/schemas/';
-/** The class of a body has the name of its schema under this key of its metadata. */
+/** The metadata key under which the class of a body has the name of its schema. */
 const SCHEMA = 'schema';
 
 interface ObjectOf {
@@ -34,7 +34,7 @@ export class ResourceSchemas {
     return fastJson({ type: 'array', items: this.written(name) }) as (resources: readonly object[]) => string;
   }
 
-  /** Validates a property of a body's class with the property of the same name in the schema. */
+  /** Decorates a property of a body's class: it is validated by the property of the same name in the schema. */
   field(name: string): PropertyDecorator {
     const { properties, required } = this.objectOf(name);
     return (target, property) => {

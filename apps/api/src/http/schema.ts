@@ -20,9 +20,9 @@ export function object(description: string, properties: Described, example?: Des
 const BEYOND_BMP = 0x1_0000;
 
 /**
- * The pattern of a text with a visible character, from the domain's list. Not `\p`, which Python's `re` refuses, and so do
- * the clients that are generated for it. Characters beyond U+FFFF all count as visible here, because each kind of regular
- * expression writes them differently.
+ * The pattern of a text with a visible character, from the domain's list. It doesn't use `\p`, because Python's `re`,
+ * and so the clients that are generated for Python, don't know it. All characters beyond U+FFFF count as visible here,
+ * because regular expressions of other languages write them differently.
  */
 export const VISIBLE = `[^${INVISIBLE.filter(([, last]) => last < BEYOND_BMP)
   .map((range) => [...new Set(range)].map(escaped).join('-'))

@@ -1,9 +1,9 @@
 import { othersToArrive } from '@adoption-store/domain';
 
-/** Milliseconds. A read that takes longer isn't waited for, so that no request waits for two slow ones. */
+/** Milliseconds. Requests don't wait for a read that takes longer, so that none waits for two slow reads. */
 const LONGEST_WAIT = 250;
 
-/** A read with so many callers begins without waiting for more. */
+/** With so many callers, a read begins without waiting for more. */
 const MOST_CALLERS = 256;
 
 interface Reading<Value> {
@@ -19,14 +19,14 @@ interface Next<Value> {
 }
 
 /**
- * Requests for the same thing share one read, and what is made of it. A request joins only a read that hasn't begun, so
- * no answer is older than its request.
+ * Requests for the same thing share one read and its result. A request only joins a read that hasn't begun, so no
+ * answer is older than its request.
  */
 export class SharedReads<Value> {
   private readonly current = new Map<string, Reading<Value>>();
   private readonly next = new Map<string, Next<Value>>();
 
-  /** @param key says exactly what is read. */
+  /** @param key identifies what is read. */
   of(key: string, read: () => Promise<Value>): Promise<Value> {
     const next = this.next.get(key);
     if (next !== undefined) {
@@ -42,7 +42,7 @@ export class SharedReads<Value> {
 
   private async follow(key: string, current: Promise<Value>, read: () => Promise<Value>): Promise<Value> {
     try {
-      // If the database is gone, it is gone for those who wait too.
+      // If the current read fails, those who wait fail, too: the database is probably unavailable.
       await current;
       await othersToArrive(
         () => this.next.get(key)?.callers ?? 0,
@@ -58,10 +58,10 @@ export class SharedReads<Value> {
   private begin(key: string, read: () => Promise<Value>): Promise<Value> {
     const reading = { value: read(), since: performance.now() };
     this.current.set(key, reading);
-    const end = () => {
+    const forget = () => {
       if (this.current.get(key) === reading) this.current.delete(key);
     };
-    reading.value.then(end, end);
+    reading.value.then(forget, forget);
     return reading.value;
   }
 }

@@ -8,7 +8,9 @@ import { errorBody, JSON_TYPE, asRefusal } from './error-codes.js';
 import type { RequestObserver } from './observers.js';
 import { requestId } from './request-id.js';
 
-/** The Error body for requests that reach no hook. They count against their address. */
+/**
+ * Answers requests that can't be parsed, and so reach no hook, with an Error body. Counts them against their address.
+ */
 export class SocketErrors implements SocketResponder {
   constructor(
     private readonly limits: AddressLimits,

@@ -16,10 +16,10 @@ const LONGEST_KEPT = 256;
  */
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
-  const judge = (text: string): Query => {
-    const given = parameters(text);
-    requireKnownParameters(Object.keys(given), type);
-    const query = validated(type, given);
+  const validate = (text: string): Query => {
+    const parsed = parameters(text);
+    requireKnownParameters(Object.keys(parsed), type);
+    const query = validated(type, parsed);
     if (text.length > LONGEST_KEPT) return query;
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(text, Object.freeze(query));
@@ -27,12 +27,12 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
   };
   const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): Query => {
     const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>().url);
-    return kept.get(text) ?? judge(text);
+    return kept.get(text) ?? validate(text);
   });
   return takes({ query: type }, decorate());
 }
 
-/** Refuses the parameters of an operation that takes none. `ValidQuery` judges those of the others. */
+/** Refuses all parameters, for an operation that takes none. `ValidQuery` checks those of the others. */
 export function refuseQuery(url: string): void {
   requireKnownParameters(Object.keys(parameters(queryOf(url))));
 }

@@ -3,33 +3,38 @@ import type { FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { AccountTurns } from './account-turns.js';
 
-/** Connections that writes leave to reads, to the look-up of keys, and to additions of animals, which share one. */
+/** Connections that writes leave free: for reads, for the look-up of keys, and one for batched additions of animals. */
 const LEFT = 3;
-/** Milliseconds. With the time limit of the database work behind it, every request is answered within 3 s. */
+/** Milliseconds. Together with the time limit of the database work, every request is answered within 3 s. */
 const LONGEST_WAIT = 1_500;
 
-/** The turns of requests that change something. Each is taken before the request takes a connection to the database. */
+/**
+ * Limits how many changing requests run at a time. A request waits here before it takes a connection to the database.
+ */
 export class WriteTurns {
   private readonly turns: AccountTurns;
-  /** A request that waits for somebody else's server must hold no turn of other accounts. */
+  /**
+   * For requests that call foreign servers: one per account, without a common limit, so that accounts never share a
+   * wait.
+   */
   private readonly slowTurns = new AccountTurns({ total: Infinity, perAccount: 1, longestWait: LONGEST_WAIT });
 
-  /** @param connections of the pool. Of a pool of up to four, writes have one at a time. */
+  /** @param connections of the pool. With up to four, one write runs at a time. */
   constructor(connections: number) {
     const total = Math.max(1, connections - LEFT);
-    // One account leaves a turn to the others.
+    // One account can't use all turns.
     const perAccount = Math.max(1, total - 1);
     this.turns = new AccountTurns({ total, perAccount, longestWait: LONGEST_WAIT });
   }
 
-  /** @throws TooManyAtOnce if the work would wait too long. Then it never runs. */
+  /** @throws TooManyAtOnce if the work would wait too long. Then it isn't run. */
   run<Result>({ caller, operation }: FastifyRequest, work: () => Promise<Result>): Promise<Result> {
     const turns = operation?.turns === 'slow' ? this.slowTurns : this.turns;
     return turns.run(caller.account.id, work);
   }
 }
 
-/** Runs a handler when its account has a turn. */
+/** Runs a handler when it is its account's turn. */
 @Injectable()
 export class TakesTurn implements NestInterceptor {
   constructor(private readonly turns: WriteTurns) {}

@@ -11,7 +11,7 @@ export interface Done {
   readonly location?: string;
 }
 
-/** With an `Idempotency-Key` it gets a transaction, which also stores the answer. */
+/** The work of a request. With an `Idempotency-Key` it gets the transaction in which the answer is stored. */
 type Work = (transaction?: Transaction) => Promise<Done>;
 
 /** The stored part of a response: the result, or the error. */
@@ -45,7 +45,7 @@ export class Idempotency {
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const answering = () =>
       this.answerOnce.execute(input, async (transaction) => JSON.stringify(await answerOf(() => work(transaction))));
-    // Other operations have taken their turn already.
+    // A batched operation has taken no turn yet. The others have.
     const isBatched = request.operation?.turns === 'batched';
     const { answer, isReplay } = await (isBatched ? this.writes.run(request, answering) : answering());
     if (isReplay) reply.header('idempotent-replayed', 'true');

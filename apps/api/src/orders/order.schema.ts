@@ -22,7 +22,7 @@ export const PLACED = {
   updatedAt: '2026-11-21T12:00:00.000Z',
 };
 
-/** With the time of its end. */
+/** `updatedAt` is the time at which the order ended. */
 export const ENDED = { ...PLACED, updatedAt: '2026-11-22T09:30:00.000Z' };
 
 const order = {

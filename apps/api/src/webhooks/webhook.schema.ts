@@ -140,8 +140,8 @@ const attempt = {
 } satisfies Record<keyof DeliveryAttempt, Described>;
 
 /** An object that may lack some of its properties. */
-const partly = (optional: readonly string[], about: string, properties: Described, example: Described): Described => ({
-  ...object(about, properties, example),
+const partly = (optional: readonly string[], text: string, properties: Described, example: Described): Described => ({
+  ...object(text, properties, example),
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
 const CHOICES = ['types', 'description'];

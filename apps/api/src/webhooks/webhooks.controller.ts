@@ -57,7 +57,7 @@ const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
 const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
-/** Operations that have something sent. The domain judges the scopes of a PATCH, which depend on its body. */
+/** For operations that cause deliveries. The scopes of a PATCH depend on its body, so the domain checks them. */
 const SENDING = { ...OURS, scope: DELIVERY_SCOPES } as const;
 const webhookJson = exampleOf('Webhook', 'the webhook');
 const secretJson = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
@@ -277,7 +277,7 @@ export class WebhooksController {
   }
 }
 
-/** The key is judged again where a change is stored, as it is stored then. */
+/** Names the key, so that the domain can check it again in the transaction that stores the change. */
 function requestOf({ caller: { accountId, keyId } }: FastifyRequest): AccountRequest {
   return { accountId, actor: { keyId } };
 }
@@ -286,7 +286,7 @@ function own(request: FastifyRequest, id: string, condition?: IfUnchanged): Webh
   return { ...requestOf(request), id, condition };
 }
 
-/** The tag is the one that a GET would give: it is of the webhook, not of its secret. */
+/** The response has the secret, but its tag is that of a GET: of the webhook without it. */
 function showSecret(reply: FastifyReply, shown: WebhookWithSecret): string {
   reply.header('etag', entityTag(presentWebhook(shown.webhook)));
   return presentWithSecret(shown);

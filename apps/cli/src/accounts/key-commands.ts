@@ -79,21 +79,21 @@ export const keyCommands: Program = {
 function create(args: string[]): Command {
   const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'scopes', 'expires-in'];
   const { values, isOn } = parse(args, options, [], ['unproven']);
-  // Checked first, so that no account is opened for a key that can't be made.
+  // Checked first, so that an invalid name leaves no new account without a key.
   const name = asUsage(() => keyName(values['name']));
   const scopes = scopesOf(values['scopes'] ?? 'all');
   const email = addressOf(values['email']);
-  const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
-  if (asked === undefined && (values['per-minute'] ?? values['per-day']) !== undefined)
+  const wantedPlan = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
+  if (wantedPlan === undefined && (values['per-minute'] ?? values['per-day']) !== undefined)
     throw new UsageError('--per-minute and --per-day go with --plan enterprise');
   const days = numberIn(values, 'expires-in');
   if (days !== undefined && (days < 1 || days > LONGEST_LIFE))
     throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
   return async ({ openAccount, issueKey }, { now }) => {
     const account = await openAccount
-      .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
+      .execute({ email, plan: wantedPlan, isUnprovenFine: isOn('unproven') })
       .catch((error: unknown) => {
-        // The plan is valid by itself, so the account has another one.
+        // The plan itself was checked above, so the account is on another one.
         if (!(error instanceof DomainError) || error.field !== 'plan') throw error;
         throw new UsageError(`${error.message}; \`accounts plan\` can change it`);
       });
@@ -115,7 +115,7 @@ function list(args: string[]): Command {
   };
 }
 
-/** Only the keys that use a deprecated operation, with each and its last use. */
+/** A row for each deprecated operation that a key uses, with its last use. */
 async function* deprecatedRowsOf(
   parts: AsyncIterable<readonly AccountKey[]>,
   listOperations: ListOperations,

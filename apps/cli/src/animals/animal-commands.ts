@@ -102,7 +102,7 @@ function encodingIn(label: string | undefined): string | undefined {
   return encoding;
 }
 
-/** NAME=ID pairs, separated by commas. A name may have a comma, as Petfinder's "Scales, Fins & Other". */
+/** Parses NAME=ID pairs, separated by commas. A name may have a comma itself: Petfinder's "Scales, Fins & Other". */
 function categoriesIn(text: string | undefined, format: keyof typeof READERS): ReadonlyMap<string, bigint> {
   if (text === undefined) return new Map();
   if (!FOREIGN.includes(format)) throw new UsageError(`--categories goes with --format ${FOREIGN.join(' or ')}`);
@@ -111,7 +111,7 @@ function categoriesIn(text: string | undefined, format: keyof typeof READERS): R
   return new Map(pairs.map(([, name = '', id = '']) => [speciesKey(name), BigInt(id)]));
 }
 
-/** Species are compared without regard to case, outer spaces and normal form. */
+/** Species are compared without regard to case, outer spaces and Unicode normal form. */
 function speciesKey(name: string): string {
   return categoryNameKey(name.trim().normalize('NFC'));
 }
@@ -121,7 +121,7 @@ async function categoriesOf(listCategories: Application['listCategories']): Prom
   const ids = new Map<string, bigint>();
   for (let after: bigint | undefined; ;) {
     const { items, next } = await listCategories.execute({ after, limit: MAX_PAGE_SIZE });
-    // Names that differ in their normal form alone have one key. The exact name is looked up first.
+    // Names that differ only in their normal form have the same key, so the exact names are in the map, too.
     for (const { id, name } of items) ids.set(speciesKey(name), id).set(name, id);
     if (next === undefined) return ids;
     after = next;

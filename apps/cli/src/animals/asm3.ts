@@ -19,7 +19,9 @@ const STATUSES: Readonly<Record<string, PetStatus>> = {
 };
 
 const READ = ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'];
-/** An animal that has a value here is left out. The values are counted, because no field here has what they say. */
+/**
+ * Columns of animals that are left out. Their values are counted in the report, because this store has no such fields.
+ */
 const OMITTED = ['ANIMALDECEASEDDATE', 'ANIMALNONSHELTER'];
 
 /** Reads ASM3's export of animals. */
@@ -27,18 +29,19 @@ export const readAsm3: ReadRows = (input, reading) => {
   const { omissions, categoryOf } = reading;
   let lastCode = '';
   return csvRows(input, reading, {
-    // An export has all of these. If somebody has removed one, every animal would seem to be alive, here or available.
+    // Every export has these columns. Without one of them, dead, foreign or reserved animals would be imported as
+    // available.
     required: [...READ, ...OMITTED],
     known: READ,
     isEmpty,
     rowOf: (texts, line) => {
-      // An animal may be called None: ASM3 has no animal without a name.
+      // Here `None` is a real name, because in ASM3 every animal has one.
       const cells: Cells = (column) => {
         if (column === 'ANIMALNAME') return texts(column);
         return isEmpty(texts(column)) ? '' : texts(column).trim();
       };
       const code = cells('ANIMALCODE');
-      // ASM3 writes a further row for each vaccination, test, medicine, cost, log and picture of an animal.
+      // ASM3 writes additional rows for the vaccinations, tests, medicines, costs, logs and pictures of an animal.
       const isOfLast = code !== '' && code === lastCode && cells('ANIMALSPECIES') === '';
       lastCode = code;
       const reason = isOfLast ? 'further rows of an animal' : reasonToOmit(cells);
@@ -49,7 +52,7 @@ export const readAsm3: ReadRows = (input, reading) => {
   });
 };
 
-/** ASM3 writes Python's None where it has no value. */
+/** ASM3 writes Python's `None` for a missing value. */
 function isEmpty(cell: string): boolean {
   return ['', 'None'].includes(cell.trim());
 }
@@ -75,7 +78,7 @@ function statusOf(cells: Cells): PetStatus {
   return status === 'available' && isYes(cells('ANIMALNOTFORADOPTION')) ? 'pending' : status;
 }
 
-/** ASM3's own rule for yes and no. */
+/** The rule by which ASM3 itself reads yes and no. */
 function isYes(text: string): boolean {
   return text !== '' && text !== '0' && !/^n/i.test(text);
 }

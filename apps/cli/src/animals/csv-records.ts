@@ -2,13 +2,13 @@ import { CsvError, parse } from 'csv-parse';
 import { type LineEnd, type Lines, linesIn, MAX_RECORD, TOO_LONG } from './lines.js';
 import { quoted, UnreadableError } from './refusals.js';
 
-/** What ends a row besides the line end of the file: the line ends of RFC 4180 and of Unix. */
+/** Line ends that always end a row, those of RFC 4180 and of Unix, besides the file's own. */
 const LINE_ENDS = ['\r\n', '\n'];
 
 /** A quoted cell that isn't closed in its line. */
 const OPEN_CELL = /(?:^|[,;\t])"((?:[^"]|"")*)$/;
 
-/** A header has no bracket or brace there. */
+/** A JSON text. A CSV's header never begins so. */
 const BEGIN_OF_JSON = /^\s*[[{]\s*(?:["[\]{}]|$)/;
 const IS_JSON =
   'is JSON, not CSV: name its format by --format ndjson (an animal of this store a line) or --format petfinder';
@@ -28,10 +28,10 @@ export interface CsvRecord {
 
 export interface CsvRecords {
   readonly separator: string;
-  /** Whether it has what a spreadsheet writes, and no other export of this store. */
+  /** Whether a spreadsheet has written it: it has something that an export of this store never has. */
   readonly isFromSpreadsheet: boolean;
   readonly records: readonly CsvRecord[];
-  /** The record with which the file ends, without a line end. */
+  /** The last record, if the file ends without a line end after it. */
   readonly cutOff: CsvRecord | undefined;
 }
 
@@ -73,13 +73,13 @@ export async function* recordsOf(pieces: AsyncGenerator<Lines, void>): AsyncGene
 
 interface Parsed {
   readonly records: readonly CsvRecord[];
-  /** What ends the records. */
+  /** Why no further records can be parsed. */
   readonly error: Error | undefined;
 }
 
 /**
- * A function that parses the next bytes of a file; undefined is its end. It returns the last record only then, because that
- * may not be complete before.
+ * Returns a function that parses the next bytes of a file. Called with undefined at the end of the file, it returns the
+ * last record, which may be incomplete before.
  */
 function recordParser(
   separator: string,
@@ -93,7 +93,7 @@ function recordParser(
     record_delimiter: [...LINE_ENDS, lineEnd],
     relax_column_count: true,
     max_record_size: MAX_RECORD,
-    // Takes the record before the parser queues it: after an error the parser would drop its queue.
+    // Collects the records here, because after an error the parser would drop those in its queue.
     on_record: (cells: string[]) => {
       records.push({ line, cells });
       line += 1 + cells.reduce((sum, cell) => sum + linesIn(cell, lineEnd), 0);
@@ -120,7 +120,10 @@ function isNotBlank({ cells }: CsvRecord): boolean {
   return cells.some((cell) => cell !== '');
 }
 
-/** The separator of a line such as `sep=;`, with that line's length, or the one that the header has most often. */
+/**
+ * The separator that a first line such as `sep=;` names, with its length. Otherwise the most frequent one in the
+ * header.
+ */
 function separatorIn({ line, bytes, lineEnd }: Lines): { readonly separator: string; readonly length: number } {
   const end = bytes.indexOf(lineEnd) + 1 || bytes.length;
   const text = bytes.toString('utf8', 0, end);

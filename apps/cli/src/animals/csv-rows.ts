@@ -9,11 +9,11 @@ export type Cells = (column: string) => string;
 
 export interface CsvShape {
   readonly required: readonly string[];
-  /** Columns that are read. A value in another column is counted as an omission. */
+  /** Columns that are read. A value in another column is counted in the report as an omission. */
   readonly known: readonly string[];
   /** Whether a cell has no value. */
   readonly isEmpty: (cell: string) => boolean;
-  /** What a cell means in a file that a spreadsheet has written, if it isn't its text. */
+  /** The meaning of a cell in a file that a spreadsheet has written. Default: its text. */
   readonly fromSpreadsheet?: (cell: string) => string;
   /** The row of a record; undefined if the record isn't an animal. */
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
@@ -48,7 +48,7 @@ export async function* csvRows(
 interface Header {
   readonly length: number;
   readonly placeOf: ReadonlyMap<string, number>;
-  /** The names of the columns without a field here, by place. */
+  /** By place: the name of the column, if this store has no such field. */
   readonly omitted: readonly (string | undefined)[];
 }
 
@@ -74,7 +74,10 @@ function headerOf({ line, cells }: CsvRecord, separator: string, { required, kno
   return { length: cells.length, placeOf, omitted };
 }
 
-/** Excel pads rows with empty cells, and leaves them out elsewhere. A file that ends in a row may have lost its rest. */
+/**
+ * Why a row with more or fewer cells than the header is refused. Excel adds and removes empty cells at the end of rows,
+ * so these are accepted. But if the file ends without a line end in a short row, it may have been cut off.
+ */
 function refusalOf(record: CsvRecord, header: Header, isCutOff: boolean): ImportRow | undefined {
   const { line, cells } = record;
   const hasMore = cells.slice(header.length).some((cell) => cell !== '');
@@ -109,7 +112,7 @@ function sizesOf({ cells }: CsvRecord, header: Header): string {
   return `has ${cells.length} fields, and the header ${header.length}`;
 }
 
-/** Columns, and cells but names, are compared without regard to case and outer spaces. */
+/** The form in which columns and cells (except names) are compared: without regard to case and outer spaces. */
 export function keyOf(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -34,7 +34,7 @@ export async function* writeCsv(
   for await (const animals of parts) yield await csvOf(animals.map(cells));
 }
 
-/** The same for a spreadsheet, which would calculate a formula. `readCsv` reads the same animals from it. */
+/** The same for a spreadsheet: an apostrophe precedes each formula, so that it isn't executed. `readCsv` removes it. */
 export async function* writeSpreadsheetCsv(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
   yield '\ufeff';
   yield* writeCsv(parts, disarmed);

@@ -10,7 +10,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [encoding: string, mark: Buffer])[] =
 /** The beginning of an .xlsx or .ods, which are ZIP files, and of an .xls. */
 const WORKBOOKS = [Buffer.of(0x50, 0x4b, 0x03, 0x04), Buffer.of(0xd0, 0xcf, 0x11, 0xe0)];
 
-/** The bytes that tell what a file is. */
+/** The most bytes that are needed to recognise the kind of a file. */
 const LONGEST_BEGINNING = 4;
 
 const NOTHING = Buffer.alloc(0);
@@ -25,10 +25,10 @@ export function encodingNamed(label: string): string | undefined {
 }
 
 /**
- * The text of a file as UTF-8. Its encoding is the one that is named, or else that of its byte order mark, or else UTF-8,
- * which is not checked here.
+ * The text of a file as UTF-8. Its encoding is `named`, or that of its byte order mark, or else UTF-8, which isn't
+ * validated here.
  *
- * @param line the line that comes next.
+ * @param line returns the number of the next line, for errors.
  * @throws UnreadableError
  */
 export async function* utf8Of(
@@ -55,7 +55,7 @@ export async function* utf8Of(
   yield decode();
 }
 
-/** Decodes a part of the text; without one, what is left at the end. */
+/** Decodes a part of the text. Called without one at the end, it returns the rest. */
 type Decode = (bytes?: Buffer) => Buffer;
 
 function decoderOf(encoding: string, line: () => number): Decode {
@@ -78,7 +78,7 @@ function encodingOf(beginning: Buffer, named: string | undefined): string {
     throw new UnreadableError(1, `begins with the byte order mark of ${marked}: leave out --encoding`);
   const encoding = named ?? marked;
   if (encoding !== undefined) return encoding;
-  // A header, and JSON, begin with an ASCII character, which has a zero byte in UTF-16.
+  // CSV headers and JSON begin with an ASCII character. One of its two bytes in UTF-16 is zero.
   if (beginning[0] === 0) throw withoutMark('utf-16be');
   if (beginning[1] === 0) throw withoutMark('utf-16le');
   return 'utf-8';

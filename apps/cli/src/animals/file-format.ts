@@ -4,7 +4,7 @@ import { RowError, shortened, UnreadableError } from './refusals.js';
 /** The most kinds of omissions that are counted separately. */
 const MOST_KINDS = 200;
 
-/** Counts what is in a file but has no field in the store, for the report at the end. */
+/** Counts the values of a file for which the store has no field, for the report at the end. */
 export class Omissions {
   private readonly counts = new Map<string, number>();
   private rowCount = 0;
@@ -15,7 +15,7 @@ export class Omissions {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
-  /** Counts a row that is left out, too. */
+  /** Counts a row that is left out as a whole. */
   addRow(why: string): void {
     this.rowCount += 1;
     this.add(why);

@@ -11,8 +11,8 @@ export interface JsonText {
 }
 
 /**
- * Splits a stream of JSON texts into elements, so that no text has to be held in memory. A text is an array of elements,
- * an object whose property `key` is such an array, or a single element.
+ * Splits a stream of JSON texts into elements, so that no text has to be held in memory. A text is an array of
+ * elements, an object whose property `key` is such an array, or a single element.
  *
  * @param pieces are cut between characters, never within one.
  * @throws UnreadableError
@@ -23,9 +23,9 @@ export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): As
   splitter.end();
 }
 
-/** Stands for an element in the text around the elements, so that JSON.parse can judge that text. */
+/** Replaces the elements in the text around them, so that JSON.parse can check that text. */
 const PLACEHOLDER = '{}';
-/** A string, a bracket, white space, or what is between those. A string that is not complete is no token. */
+/** A string, a bracket, white space, or anything between those. An incomplete string doesn't match. */
 const TOKENS = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]]|[ \t\r\n]+|[^"{}[\] \t\r\n]+/gy;
 const END_OF_SCALAR = /[\w.+-]$/;
 
@@ -39,7 +39,7 @@ class Splitter {
   /** The text around the elements, without its white space. Consecutive elements have one placeholder. */
   private frame = '';
   private frameLine = 1;
-  /** The last string of the frame, which may be a property's name. */
+  /** The last string of the frame. It may be the name of a property. */
   private lastString = '';
   /** The depth within the array of elements; 0 outside of it. */
   private arrayDepth = 0;
@@ -47,7 +47,7 @@ class Splitter {
 
   constructor(private readonly key: string) {}
 
-  /** The elements that end in this text. */
+  /** Reads the next text. Returns the elements that end in it. */
   read(text: string, lineEnd: LineEnd): readonly JsonText[] {
     this.found = [];
     this.rest += text;

@@ -8,11 +8,11 @@ export const TOO_LONG = `is longer than ${MAX_RECORD} bytes`;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** A carriage return ends the lines of old Macs. Elsewhere it may stand before a line feed, which ends the line. */
+/** On old Macs a carriage return ends a line. In other files a line feed does, perhaps after a carriage return. */
 export type LineEnd = '\n' | '\r';
 
 export interface Lines {
-  /** The number of the first one, counted from 1. */
+  /** The number of the first line, counted from 1. */
   readonly line: number;
   readonly bytes: Buffer;
   /** Whether the file has a byte order mark or another encoding than UTF-8, as no plain export of this store has. */
@@ -21,8 +21,8 @@ export interface Lines {
 }
 
 /**
- * Splits the file into pieces of UTF-8 that end with a line or a quote; the last one ends with the file. A byte order mark
- * is left out.
+ * Splits the file into pieces of UTF-8 that end with a line or a quote; the last one ends with the file. A byte order
+ * mark is left out.
  *
  * @param encoding of the file, if it is named.
  * @throws UnreadableError
@@ -45,7 +45,7 @@ export async function* piecesOf(
       isForeign = true;
     }
     isStart = false;
-    // Until the first line end is known, there is none.
+    // No line has ended yet, so it doesn't matter which line end is given here.
     yield* checked({ line, bytes, isForeign, lineEnd: lineEnd ?? '\n' });
     line += linesIn(bytes, lineEnd);
   }
@@ -56,7 +56,7 @@ export async function* piecesOf(
     if (length > 0) yield* upTo(length);
     if (rest.length > MAX_RECORD) throw new UnreadableError(line, TOO_LONG);
   }
-  // A carriage return with which the file ends.
+  // The file ends with a carriage return, so no line feed follows it.
   if (rest.includes('\r')) lineEnd ??= '\r';
   if (rest.length > 0) yield* upTo(rest.length);
 }

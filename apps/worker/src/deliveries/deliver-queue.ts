@@ -3,9 +3,9 @@ import type { BackgroundJobs } from '../background-jobs.js';
 import { AutoResetEvent } from '../waiting.js';
 
 interface Delivery {
-  /** The name of its jobs. */
+  /** The name of the queue's jobs. */
   readonly name: string;
-  /** Number of jobs, which deliver at the same time. */
+  /** The number of jobs that deliver at the same time. */
   readonly concurrency: number;
   /** Delivers what is due, and calls `onMore` first if there may be more. */
   readonly deliver: (isStopping: () => boolean, onMore: () => void) => Promise<{ readonly mayHaveMore: boolean }>;
@@ -19,7 +19,7 @@ export function deliverQueue(jobs: BackgroundJobs, { name, concurrency, deliver 
   };
   const job = {
     name,
-    // If there may be more, it wakes another job, so that as many work as there is work for.
+    // If there may be more, it wakes another job, so that more jobs work as long as there is work.
     work: async () => (await deliver(() => jobs.areStopping, wakeOne)).mayHaveMore,
     rest: (signal: AbortSignal) => mayBeDue.wait(signal),
   };

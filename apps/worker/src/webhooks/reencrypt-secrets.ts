@@ -4,11 +4,13 @@ import { type BackgroundJobs, every } from '../background-jobs.js';
 
 interface Reports {
   readonly log: Pick<Logger, 'error'>;
-  /** Gets the number of enabled webhooks whose secret can't be decrypted. */
+  /** A gauge: the number of enabled webhooks whose secret can't be decrypted. */
   readonly unreadable: { set(count: number): void };
 }
 
-/** Encrypts the secrets of webhooks with the first one of WEBHOOK_SECRET. Reports once each webhook whose secret none decrypts. */
+/**
+ * Encrypts webhooks' secrets with the first key in WEBHOOK_SECRET. Logs each webhook once whose secret none decrypts.
+ */
 export function reencryptSecrets(jobs: BackgroundJobs, useCase: ReencryptWebhooks, { log, unreadable }: Reports): void {
   let reported: ReadonlySet<WebhookId> = new Set();
   jobs.start({

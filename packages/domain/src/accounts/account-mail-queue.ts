@@ -10,7 +10,7 @@ import type {
 } from './account-mail.js';
 
 export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Claimed<AccountMailId> {
-  /** Where it is sent. */
+  /** The address to which it is sent. */
   readonly email: string;
 }
 
@@ -18,18 +18,18 @@ export type ClaimedLinkMail = ClaimedAccountMail & { readonly kind: LinkKind };
 
 /**
  * Port: the mails that reset passwords, and prove and change addresses. The credential repository revokes an account's
- * links when one was used, the password was changed or the account was closed. A queued mail of a revoked link is due at
- * once and gets no token.
+ * links when one was used, the password was changed or the account was closed. The queued mail of a revoked link
+ * becomes due immediately and gets no token, so a worker drops it.
  */
 export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAccountMail> {
   /**
-   * Queues the mail if `decide` says so. The account is locked. The state counts what is usable when the mail is created.
-   * Resolves to the decision.
+   * Queues the mail if `decide` returns true. The account is locked. The state counts the mails that are usable at the
+   * mail's `createdAt`. Resolves to the decision.
    */
   add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean>;
   /**
-   * Adds a token that works until the mail's link expires, if `decide` says so; the tokens of earlier attempts stay valid.
-   * The account is locked, as it is when links are revoked. Resolves to the decision.
+   * If `decide` returns true, adds a token that works until the mail's link expires. The tokens of earlier attempts
+   * stay valid. The account is locked, so no link is revoked meanwhile. Resolves to the decision.
    *
    * @param tokenHash SHA-256 of the token.
    */

@@ -12,8 +12,8 @@ export const LINK_KINDS = ['reset', 'proof', 'change'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 /**
- * The kinds with a link that works once; `changed`, which tells the former address that the account has another; and
- * `webhook`, which tells that a webhook was disabled.
+ * The kinds with a link that works once; `changed`, which tells the former address that the account has a new one; and
+ * `webhook`, which tells the owner that a webhook was disabled.
  */
 export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed', 'webhook'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
@@ -24,7 +24,9 @@ export function hasLink(kind: AccountMailKind): kind is LinkKind {
 
 /** How long a link of each kind works, in milliseconds. */
 export const LINK_TTL: Readonly<Record<LinkKind, number>> = { reset: HOUR, proof: DAY, change: HOUR };
-/** Usable links of one kind that an account may have at once. This also bounds the mails that it can have sent to strangers. */
+/**
+ * Usable links of one kind that an account may have at once. This also limits the mails that it can send to strangers.
+ */
 export const MOST_LINKS = 3;
 
 /** The address of the page that takes the token of each kind of link. */
@@ -37,7 +39,7 @@ export interface NewAccountMail {
   readonly kind: AccountMailKind;
   /** The page that its link opens; empty without a link. */
   readonly page: string;
-  /** Where it is sent, if that isn't the account's address. */
+  /** The recipient, if it isn't the account's address. */
   readonly address?: string | undefined;
   /** What it is about: the URL and the description of a webhook. */
   readonly about?: string | undefined;
@@ -48,7 +50,7 @@ export interface NewAccountMail {
 
 export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
 
-/** Whether the mail may still be sent, and its link works. */
+/** Whether the mail may still be sent and its link still works. */
 export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: Instant): boolean {
   return now < expiresAt;
 }
@@ -57,9 +59,9 @@ export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: 
 const MOST_MAILS = 5;
 
 /**
- * Counts a mail to an address, whichever account asks for it. Each mail keeps one of five places for an hour, and the places
- * become free one after the other: so the kept times may lie ahead. A refused mail is preceded by one within the hour, so
- * whoever reads the mails always has a link of that age.
+ * Counts a mail to an address, whichever account asks for it. A time counts for an hour. Two times are at least an hour
+ * apart, so mails that follow each other quickly get times in the future. A mail is refused only if another one was
+ * sent within the last hour, so whoever reads the mails has a link of at most that age.
  */
 export function decideMailTo({ times, sharedNow: now }: AttemptState): AttemptDecision {
   const kept = times.filter((time) => time > later(now, -HOUR));

@@ -2,8 +2,8 @@ import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
 
 /**
- * Port: the open accounts. A closed account is never returned. Each method is atomic. An account is
- * found by its exact address, or else by the `canonicalAddress`: older accounts may have the same one.
+ * Port: the open accounts. A closed account is never returned. Each method is atomic. An account is found by its exact
+ * address, or else by its `canonicalAddress`, which several older accounts may share.
  */
 export interface AccountRepository {
   /**
@@ -15,6 +15,8 @@ export interface AccountRepository {
   findById(id: AccountId): Promise<Account | undefined>;
   /** All accounts, or the given part of them, ascending by id. Only that part is read from the store. */
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
-  /** Stores the plan and the scopes that `decide` returns. The account is locked. If `decide` throws nothing is changed. */
+  /**
+   * Stores the plan and the scopes that `decide` returns. The account is locked. If `decide` throws nothing is changed.
+   */
   change(email: string, decide: (account: Account | undefined) => Account): Promise<Account>;
 }

@@ -8,7 +8,7 @@ import type { Scopes } from './scope.js';
 export type AccountId = Branded<bigint, 'AccountId'>;
 
 export interface NewAccount {
-  /** An `emailAddress`, or older than its rules. Each `canonicalAddress` opens one account. */
+  /** Made by `emailAddress`, unless the account is older than its rules. New accounts differ in `canonicalAddress`. */
   readonly email: string;
   readonly plan: Plan;
   /** None of its keys can use another scope. */
@@ -19,8 +19,8 @@ export interface NewAccount {
 export interface Account extends NewAccount {
   readonly id: AccountId;
   /**
-   * Counts how often the password was set, changed or reset. A session stores the version it began with, and ends when
-   * the account has another.
+   * Counts how often the password was set, changed or reset. A session stores the version with which it began, and is
+   * over as soon as the account's version differs.
    */
   readonly credentialVersion: number;
   /** When the address was proven, by a mailed link or by a password reset. Undefined if it is unproven. */
@@ -45,7 +45,7 @@ export function requireProven(account: Account): void {
   }
 }
 
-/** The person's sessions have ended since the request began: the password was set, or the account closed. */
+/** The person's sessions ended while the request was in progress: the password was set, or the account was closed. */
 export class SignedOut extends DomainError {
   constructor() {
     super('signed_out', 'you have been signed out');
@@ -53,7 +53,7 @@ export class SignedOut extends DomainError {
 }
 
 /**
- * Judges the session of a request that waited for something: meanwhile the owner may have ended a stranger's sessions.
+ * Checks the session again after the request has waited. The owner may have ended a stranger's sessions meanwhile.
  *
  * @param version the `credentialVersion` that the account must still have. Undefined: any, or none.
  * @throws SignedOut
@@ -89,8 +89,8 @@ function requireAccount(account: Account | undefined, email: string): Account {
 }
 
 /**
- * The address of a closed account, so that the real address is free again. No open account can have it, because its
- * domain has no dot. RFC 2606 reserves that domain; mail to it is never delivered.
+ * The address that replaces that of a closed account, so that the real one is free again. No open account can have it,
+ * because its domain has no dot. RFC 2606 reserves that domain; mail to it is never delivered.
  */
 export function closedEmail(id: AccountId): string {
   return `closed-${id}@invalid`;

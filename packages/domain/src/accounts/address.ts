@@ -4,23 +4,25 @@ import { hasInvisible } from '../kernel/text.js';
 
 // RFC 5321 §4.5.3.1.3 bounds a path to 256 octets, angle brackets included.
 const MAX_LENGTH = 254;
-/** An address that an account may have, also from the time before the rules below. */
+/** An address that any account may have, also one that is older than the rules below. */
 const ADDRESS = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+[.\u3002\uff0e\uff61][^\s@\p{Cc}]+$/u;
-/** RFC 5322 §3.2.3 allows them between quotes alone, and UTF-8 has no lone surrogates. */
+/** RFC 5322 §3.2.3 allows these only in a quoted local part. UTF-8 can't encode a lone surrogate. */
 const SPECIALS = /["()<>[\],;:\\\p{Cs}]/u;
-/** Nothing but a name may reach `DomainToAscii`: Node.js reads it as the host of a URL, which may end in a port or a path. */
+/** Only a name may reach `DomainToAscii`: Node.js would parse the rest of a text as the port or the path of a URL. */
 const NAME = /^[\w.\u0080-\u{10ffff}-]+$/u;
 /** A last label of digits would make it an IP address. */
 const HOST = /^([\w-]+\.)*(?!\d+$)[\w-]+$/;
-/** The same mailbox in brackets, in quotes, or with a dot at the end, as addresses of before may have been written. */
+/**
+ * A mailbox in brackets, in quotes, or with a dot at its end. Addresses that are older than the rules may have these.
+ */
 const DRESSED = /^<?("?)([^"<>@]+)\1@([^"<>@]+?)\.?>?$/;
 
 /** A mailbox, or the rule that its text breaks. */
 type Reading = { readonly address: string } | { readonly rule: string };
 
 /**
- * An address in the one form in which addresses are stored, compared, counted and mailed: in lower case, the local part in
- * NFC, the domain in ASCII.
+ * The canonical form of an address, in which it is stored, compared, counted and mailed: in lower case, with its local
+ * part in NFC and its domain in ASCII.
  */
 function read(text: string, toAscii: DomainToAscii): Reading {
   const [typed = '', domain = '', ...rest] = text.toLowerCase().split('@');
@@ -46,15 +48,18 @@ export function emailAddress(text: string, toAscii: DomainToAscii): string {
   return reading.address;
 }
 
-/** The address of an operator's mailbox, whose domain may have one label, as in `store@localhost`. Undefined if it is none. */
+/**
+ * The canonical form of an address whose domain may have one label, as in `store@localhost`. Undefined if it is
+ * invalid.
+ */
 export function mailboxAddress(text: string, toAscii: DomainToAscii): string | undefined {
   const reading = read(text, toAscii);
   return 'rule' in reading ? undefined : reading.address;
 }
 
 /**
- * The form in which any address is compared, counted and mailed, also one from before these rules. If they refuse it, it is
- * a form of its own.
+ * The canonical form of any address, also of one that is older than the rules. An address that they refuse has no other
+ * form than itself in lower case.
  */
 export function canonicalAddress(text: string, toAscii: DomainToAscii): string {
   return mailboxAddress(text.replace(DRESSED, '$2@$3'), toAscii) ?? text.toLowerCase();

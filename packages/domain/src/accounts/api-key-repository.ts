@@ -33,7 +33,7 @@ export interface PastKeysQuery {
   readonly limit: number;
 }
 
-/** A part of an account's keys, newest first: those that follow the key `after` in this order, or precede `before`. */
+/** A part of an account's keys, newest first: the keys after the key `after` in this order, or before `before`. */
 export interface KeySearch extends PagePart<ApiKeyId> {
   readonly accountId: AccountId;
   /** Only keys in one of these states at the instant `at`. */
@@ -46,13 +46,13 @@ export interface KeySearch extends PagePart<ApiKeyId> {
 export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
 
 /**
- * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored, and if
- * it throws nothing is changed.
+ * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored,
+ * and if it throws nothing is changed.
  */
 export interface ApiKeyRepository {
   /**
-   * Adds the key that `decide` returns. Its account is locked, so no other key is added to it meanwhile, and it is neither
-   * closed nor gets another password. The state counts the keys at that instant.
+   * Adds the key that `decide` returns. Its account is locked: meanwhile no other key is added, the account isn't
+   * closed and its password doesn't change. The state counts the keys at the key's creation.
    */
   add(
     accountId: AccountId,
@@ -78,13 +78,13 @@ export interface ApiKeyRepository {
   /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
   purge(endedUntil: Instant): Promise<number>;
   /**
-   * Stores the name, expiry, revocation and disabling that `decide` returns. First the account is locked, so that it isn't
-   * closed and gets no other password meanwhile, and then the key.
+   * Stores the name, expiry, revocation and disabling that `decide` returns. Locks the account, so that it isn't closed
+   * and its password doesn't change meanwhile, and then the key.
    */
   change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey>;
   /**
-   * Adds the replacement and changes the old key: both or neither. First the account is locked, as `add` does, and then the
-   * old key. Resolves to both as they are stored.
+   * Adds the replacement and changes the old key: both or neither. Locks the account, as `add` does, and then the old
+   * key. Resolves to both keys as they are stored.
    */
   replace(
     id: ApiKeyId,
@@ -92,8 +92,10 @@ export interface ApiKeyRepository {
     decide: (state: RotationState) => RotatedKey,
     transaction?: Transaction,
   ): Promise<StoredRotation>;
-  /** Changes the key and the one that it replaced, both of which are locked. */
+  /** Locks and changes the key and the one that it replaced. */
   rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void>;
-  /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
+  /**
+   * The operations that each of these keys has called, the latest call first. A key that has called none is left out.
+   */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
 }

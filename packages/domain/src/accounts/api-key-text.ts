@@ -10,7 +10,7 @@ const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /**
- * A new key's text: `aas_<environment>_`, 32 random base62 characters, and 6 characters of CRC-32 of all that precedes.
+ * A new key's text: `aas_<environment>_`, 32 random base62 characters, and the CRC-32 of all these in 6 characters.
  */
 export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
   const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;

@@ -21,7 +21,7 @@ export interface NewApiKey {
   /** The last four characters of the text, to tell keys apart. */
   readonly ending: string;
   readonly name: string | undefined;
-  /** The scopes that the key asks for. It has those that its account has too. They never change. */
+  /** The scopes chosen for the key; they never change. A request needs a scope of the key that its account has too. */
   readonly scopes: Scopes;
   readonly createdAt: Instant;
   /** The key is refused from this instant on, by the clock of the instance that checks it. */
@@ -43,8 +43,8 @@ export interface ApiKey extends NewApiKey {
 }
 
 /**
- * Active keys that an account may have, including those that still work beside their replacements, and the disabled
- * ones: enabling a key is never refused because of others.
+ * Keys that an account may have at a time. Keys that still work beside their replacements count, and so do disabled
+ * ones, so that enabling a key never exceeds the limit.
  */
 export const MOST_ACTIVE_KEYS = 25;
 
@@ -57,8 +57,8 @@ export const KEY_STATES = ['active', 'disabled', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
 /**
- * A revocation applies as soon as it is stored, and compares no clock, and so does being disabled. `now` is used only
- * for an expiry, which is a time that somebody chose.
+ * A revoked or disabled key is refused as soon as that is stored, whatever the clock says. `now` is compared only with
+ * the expiry, which somebody chose in advance.
  */
 export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'disabledAt'>, now: Instant): KeyState {
   if (!hasEnded(key, now)) return key.disabledAt === undefined ? 'active' : 'disabled';
@@ -76,7 +76,7 @@ const REASONS = {
   disabled: 'the API key is disabled',
 } as const satisfies Readonly<Record<Exclude<KeyState, 'active'>, string>>;
 
-/** The key was issued, but doesn't work. Its account may see the refusal. */
+/** The key was issued, but is expired, revoked or disabled. The refusal is shown to the account's holder. */
 export class UnusableKey extends DomainError {
   readonly owner: KeyRequester;
 
@@ -86,7 +86,7 @@ export class UnusableKey extends DomainError {
   }
 }
 
-/** It doesn't say what is wrong with the key. */
+/** The message doesn't say what is wrong with the key. */
 export function invalidKey(): DomainError {
   return new DomainError('invalid_api_key', 'the API key is not valid');
 }
@@ -128,7 +128,7 @@ function ownedBy<Key extends Pick<ApiKey, 'accountId'>>(
   return accountId === undefined || key?.accountId === accountId ? key : undefined;
 }
 
-/** An account that is to get a key. */
+/** The stored state of an account that will get a key. */
 export interface KeyHolder {
   /** Undefined if there is no such account, or it is closed. */
   readonly account: Account | undefined;
@@ -165,14 +165,14 @@ export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVe
   return key;
 }
 
-/** A change of the key with that id. */
+/** A command to change the key with that id. */
 export interface KeyCommand extends Pick<KeyIssue, 'credentialVersion'> {
   readonly id: bigint;
   /** The account that must own the key. Default: any account. */
   readonly accountId?: AccountId | undefined;
 }
 
-/** A key that is to be changed, and its account. */
+/** The stored state of a key that will be changed, and its account. */
 export interface KeyToChange {
   /** Undefined if it is closed. */
   readonly account: Account | undefined;
@@ -185,20 +185,20 @@ export interface KeyRotation extends KeyCommand {
   readonly text: Pick<NewApiKey, 'hash' | 'ending'>;
 }
 
-/** A key that is to be rotated, and its account. */
+/** The stored state of a key that will be rotated, and its account. */
 export interface RotationState extends KeyHolder {
   readonly old: ApiKey | undefined;
 }
 
 export interface RotatedKey {
-  /** The old key as it is afterwards, except for `replacedBy`: the replacement gets its id when it is stored. */
+  /** The old key after the change, without `replacedBy`: the replacement gets its id only when it is stored. */
   readonly old: ApiKey;
   readonly replacement: NewApiKey;
 }
 
 /**
- * The replacement has the old key's name, scopes and expiry. The old key works until the overlap ends, and never longer than
- * it would have.
+ * The replacement has the old key's name, scopes and expiry. The old key works until the overlap ends, or until its own
+ * expiry if that is earlier.
  *
  * @throws SignedOut; DomainError `not_found` or `too_many_keys`
  */
@@ -214,13 +214,13 @@ export function decideRotation(state: RotationState, command: KeyRotation, now: 
   const isOver = endsAt <= now;
   const key = { accountId, name, scopes, createdAt: now, expiresAt, ...command.text };
   return {
-    // A key that ends now is also revoked, because that applies whatever a server's clock says.
+    // A key that ends now is also revoked, because a revocation applies on servers whose clock is behind, too.
     old: { ...old, expiresAt: endsAt, revokedAt: isOver ? endsAt : undefined },
     replacement: decideIssue({ ...state, activeKeys: state.activeKeys - (isOver ? 1 : 0) }, { key }),
   };
 }
 
-/** A key whose text was shown to nobody. */
+/** The stored state of a key whose text could not be shown to anybody. */
 export interface UnseenKey {
   readonly key: ApiKey | undefined;
   /** The key that it has replaced. */
@@ -233,20 +233,21 @@ export interface RolledBackKey {
 }
 
 /**
- * Revokes the key. The key that it replaced works again until the expiry that it had before the rotation, which its
- * replacement has.
+ * Revokes the key. The key that it replaced works again until its expiry from before the rotation, which is the expiry
+ * of its replacement.
  *
  * @throws DomainError `not_found`
  */
 export function decideRollback({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): RolledBackKey {
   const revoked = revoke(requireTheirs(key, command), now);
   if (replaced === undefined) return { key: revoked };
-  // A rotation without an overlap revoked the old key at its expiry. A person revoked it at any other time, so that stays.
+  // A rotation without an overlap sets both times to the same instant. If they differ, a person has revoked the old
+  // key.
   const revokedAt = replaced.revokedAt === replaced.expiresAt ? undefined : replaced.revokedAt;
   return { key: revoked, replaced: { ...replaced, expiresAt: revoked.expiresAt, revokedAt, replacedBy: undefined } };
 }
 
-/** A key that is already revoked keeps its first instant. @throws SignedOut; DomainError `not_found` */
+/** A key that is already revoked keeps its `revokedAt`. @throws SignedOut; DomainError `not_found` */
 export function decideRevocation({ account, key }: KeyToChange, command: KeyCommand, now: Instant): ApiKey {
   const theirs = requireTheirs(key, command);
   requireVersion(account, command.credentialVersion);
@@ -263,7 +264,7 @@ export interface KeyDisabling extends KeyCommand {
 }
 
 /**
- * A key that is already disabled keeps its first instant.
+ * A key that is already disabled keeps its `disabledAt`.
  *
  * @throws SignedOut; DomainError `not_found` also if the key has ended.
  */

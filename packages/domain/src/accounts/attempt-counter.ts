@@ -23,9 +23,9 @@ export interface AttemptState {
 export type AttemptDecision =
   | {
       readonly until: undefined;
-      /** The counted attempts with this one, which is the last. */
+      /** The counted attempts. This one is the last. */
       readonly times: readonly Instant[];
-      /** The instant at which the last of them stops counting. */
+      /** The instant at which the last one stops counting. */
       readonly expiresAt: Instant;
     }
   /** Nothing is counted. The next attempt is allowed from this instant on. */
@@ -34,10 +34,10 @@ export type AttemptDecision =
 /** Port: counts attempts for all instances together. Each method is atomic. */
 export interface AttemptCounter {
   /**
-   * Counts an attempt before it is made, as `decide` says, which it returns. Attempts of one subject are decided one after
-   * the other.
+   * Counts an attempt before it is made, if `decide` allows it. Resolves to the decision. Attempts of one subject are
+   * decided one after the other.
    *
-   * @param subjectHash SHA-256 of the counted subject, because it may be an address that a stranger typed.
+   * @param subjectHash SHA-256 of the counted subject, which may be private: an address that a stranger typed.
    */
   count(subjectHash: string, decide: (state: AttemptState) => AttemptDecision): Promise<AttemptDecision>;
   /** Removes the latest attempt. */
@@ -48,10 +48,10 @@ export interface AttemptCounter {
   purge(now: Instant): Promise<number>;
 }
 
-/** Of N concurrent attempts exactly as many are counted as the limit allows. */
+/** Of N concurrent attempts, exactly as many are allowed as the limit has left. */
 export function decideAttempt({ times, sharedNow }: AttemptState, { most, within, now }: Attempt): AttemptDecision {
-  // An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The shared clock counts too: an instance
-  // whose clock is behind must not ignore the attempts of the others.
+  // An attempt in the future comes from a clock that ran ahead, and doesn't count. The later of the two clocks decides:
+  // an instance whose clock is behind must not ignore the attempts of the others.
   const latest = instant(Math.max(now, sharedNow));
   // An instance whose clock is ahead must not remove the attempts that still count for the others.
   const earliest = later(instant(Math.min(now, sharedNow)), -within);

@@ -18,9 +18,10 @@ export class Authenticate {
   ) {}
 
   /**
-   * Returns the caller at once if the key is at hand: a promise for each request takes as long as the rest of this.
+   * Returns the caller without a promise if the key is cached. A promise for each request would double the cost.
    *
-   * @throws DomainError `invalid_api_key`, which doesn't say what is wrong with the text; UnusableKey. Also as a rejection.
+   * @throws DomainError `invalid_api_key`, which doesn't say what is wrong with the text; UnusableKey. Also as a
+   * rejection.
    */
   execute(text: string): Caller | Promise<Caller> {
     const environment = environmentOf(text);

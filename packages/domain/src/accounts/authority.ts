@@ -3,22 +3,25 @@ import { type Account, type AccountId, requireVersion } from './account.js';
 import { type ApiKey, invalidKey, type KeyRequester, requireUsable } from './api-key.js';
 import { requireScope, type Scope } from './scope.js';
 
-/** Who asks for a change: a key of the account, a person who has signed in to it, or the operator, who may do everything. */
+/**
+ * Who asks for a change: a key of the account, a person who has signed in to it, or the operator, who may do
+ * everything.
+ */
 export type Actor =
   | Pick<KeyRequester, 'keyId'>
   /** The version that the account had when the request arrived. */
   | Pick<Account, 'credentialVersion'>
   | 'operator';
 
-/** A request for what an account has. */
+/** A request to change something of an account. */
 export interface AccountRequest {
   readonly accountId: AccountId;
   readonly actor: Actor;
 }
 
 /**
- * What is stored of an actor. A change that asks other servers, hashes a password or waits for a lock judges it when it is
- * stored: read from the database, not from the cache, and locked, so that its owner can't take it back meanwhile.
+ * The stored account and key of an actor. They are read from the database, not from the cache, in the transaction that
+ * stores a change, and are locked: the request may have waited, and its owner may have revoked the key meanwhile.
  */
 export interface Authority {
   /** Undefined if there is no such account, or it is closed. */
@@ -28,9 +31,9 @@ export interface Authority {
 }
 
 /**
- * Judges again, when a change is stored, whether its actor may still ask for it.
+ * Checks again, when a change is stored, whether its actor may still make it.
  *
- * @param scopes that the change needs, of the account and of the key.
+ * @param scopes that the change needs. Both the account and the key must have them.
  * @throws UnusableKey, SignedOut or InsufficientScope; DomainError `invalid_api_key`.
  */
 export function requireAuthority(

@@ -7,10 +7,10 @@ export class ChangeAddress {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'cryptography' | 'clock'>) {}
 
   /**
-   * Gives the token's account the address to which the token was mailed, and tells the former address by mail. Sessions,
-   * keys and the password stay. Undefined if the token is unknown, used or expired.
+   * Gives the token's account the address to which the token was mailed, and tells the former address by mail.
+   * Sessions, keys and the password stay. Undefined if the token is unknown, used or expired.
    *
-   * @throws DomainError `email_taken` if the new address has got an account meanwhile.
+   * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
    */
   async execute({ token }: { readonly token: string }): Promise<Account | undefined> {
     const now = this.ports.clock.now();

@@ -4,11 +4,11 @@ import type { LinkKind } from './account-mail.js';
 import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from './credentials.js';
 
 /**
- * Port: passwords and mailed links of open accounts. A closed account is never returned. Links are those of the account
- * mail queue. Addresses are compared as in the account repository.
+ * Port: passwords and mailed links of open accounts. A closed account is never returned. The links are those in the
+ * mails of `AccountMailQueue`. Addresses are compared as in `AccountRepository`.
  *
- * Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns undefined
- * or throws nothing is changed.
+ * Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns
+ * undefined or throws nothing is changed.
  */
 export interface CredentialRepository {
   /**
@@ -22,8 +22,8 @@ export interface CredentialRepository {
   findById(id: AccountId): Promise<Credentials | undefined>;
   findLink(kind: LinkKind, tokenHash: string): Promise<MailedLink | undefined>;
   /**
-   * Changes the account, which is locked: no key is added, no link is mailed and no session begins meanwhile. Resolves to
-   * the account afterwards, or to undefined if nothing was changed.
+   * Changes the account, which is locked: no key is added, no link is mailed and no session begins meanwhile. Resolves
+   * to the account afterwards, or to undefined if nothing was changed.
    */
   change(
     id: AccountId,
@@ -32,7 +32,7 @@ export interface CredentialRepository {
   /**
    * Like `change`, on the account of a link. The link is revoked only if the change revokes its kind.
    *
-   * @throws DomainError `email_taken` if the address has got an account meanwhile.
+   * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
    */
   follow(
     kind: LinkKind,

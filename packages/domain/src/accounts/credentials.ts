@@ -15,7 +15,7 @@ export interface CredentialsChange {
   readonly credentials: Credentials;
   /** The kinds of links that are revoked. Their queued mails aren't sent. Default: none. */
   readonly revokedLinks?: readonly LinkKind[];
-  /** If given, the keys that haven't ended by then are revoked, and the webhooks are deleted. */
+  /** If given, the keys that haven't ended by then are revoked at that instant, and the webhooks are deleted. */
   readonly keysRevokedAt?: Instant | undefined;
   /** A mail to queue. */
   readonly notice?: NewAccountMail;
@@ -38,16 +38,18 @@ export function decideSignUp(
   return { account: { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1 }, passwordHash };
 }
 
-/** The hash that was checked, which must still be stored, and the new one. */
+/** The hash that was checked, which must still be the stored one, and the new hash. */
 export interface PasswordChange {
   readonly current: string;
   readonly next: string;
 }
 
 /**
- * Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile.
+ * Ends all sessions, and revokes links that somebody else may have requested. Undefined if the password was changed
+ * meanwhile.
  *
- * The holder of an unproven address may be a stranger, who must not revoke the links that its owner gets.
+ * If the address is unproven, the account's holder may be a stranger, who must not revoke the links mailed to the owner
+ * of the address.
  */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
@@ -87,7 +89,7 @@ export function decideClosing(
 export interface MailedLink {
   readonly credentials: Credentials;
   readonly expiresAt: Instant;
-  /** Where it was mailed, if that isn't the account's address. */
+  /** The address to which it was mailed, if that isn't the account's. */
   readonly address: string | undefined;
   /** Whether that address has an account. */
   readonly isAddressTaken: boolean;
@@ -96,7 +98,8 @@ export interface MailedLink {
 /**
  * Sets the password and proves the address, to which the link was mailed. Undefined if the link doesn't work.
  *
- * If the address wasn't proven before, the keys are revoked and the webhooks deleted, because a stranger may have made them.
+ * If the address wasn't proven before, the keys are revoked and the webhooks deleted, because a stranger may have made
+ * them.
  */
 export function decideReset(
   link: MailedLink | undefined,
@@ -122,10 +125,10 @@ export function decideProof(link: MailedLink | undefined, now: Instant): Credent
 export const NOTICE_TTL = 2 * DAY;
 
 /**
- * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address. Undefined
- * if the link doesn't work.
+ * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address.
+ * Undefined if the link doesn't work.
  *
- * @throws DomainError `email_taken` if the new address has got an account meanwhile.
+ * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
  */
 export function decideAddressChange(
   link: MailedLink | undefined,
@@ -148,7 +151,7 @@ function works(link: MailedLink | undefined, now: Instant): link is MailedLink {
   return link !== undefined && isUsable(link, now);
 }
 
-/** All sessions end, because they have another version. */
+/** All sessions end, because `credentialVersion` changes. */
 function withPassword({ account }: Credentials, passwordHash: string | undefined): Credentials {
   return { account: { ...account, credentialVersion: account.credentialVersion + 1 }, passwordHash };
 }

@@ -1,4 +1,4 @@
-// Passwords, addresses and mails: for account holders, so never for the API.
+// Passwords, addresses and mails. They are for account holders in the portal, so the API never serves them.
 
 export * from './change-address.js';
 export * from './change-password.js';

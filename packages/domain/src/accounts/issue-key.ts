@@ -11,7 +11,7 @@ import type { KeyOptions, KeyPorts } from './ports.js';
 export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
   readonly accountId: AccountId;
   readonly name?: string | undefined;
-  /** The scopes that the key asks for. Its account may have fewer. Default: all. */
+  /** The scopes of the key. Those that its account lacks can't be used. Default: all. */
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Instant | undefined;
 }
@@ -20,7 +20,7 @@ export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly text: string;
-  /** The key that it replaces. */
+  /** The key that it has replaced, if it was made by a rotation. */
   readonly replaced?: ApiKey;
 }
 

@@ -139,11 +139,11 @@ export interface ShownKey {
   readonly key: ApiKey;
   /** The end of its ban; undefined if it isn't banned. */
   readonly bannedUntil: Instant | undefined;
-  /** The operations that it has called, the latest first. */
+  /** The operations that it has called, the latest call first. */
   readonly operations: readonly OperationUse[];
 }
 
-/** One of an account's keys, with what is known of its use. */
+/** One of an account's keys, with its ban and the operations that it has called. */
 export class ShowKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'requests' | 'clock'>) {}
 
@@ -159,7 +159,7 @@ export class ShowKey {
   }
 }
 
-/** Keys on one page: all that are active or disabled fit on one. */
+/** Keys on one page. All keys that an account may have active or disabled at a time fit on it. */
 const KEYS_PAGE = 25;
 
 export interface ShowKeysInput extends PagePlace<bigint> {
@@ -188,7 +188,7 @@ export class ShowKeys {
       ({ id }) => id,
       (part) => this.ports.apiKeys.search({ accountId, states, name, at, ...part }),
     );
-    // A key that has ended is refused anyway, and calls nothing.
+    // Of a key that has ended neither a ban nor its operations matter.
     const ids = page.items.filter((key) => !hasEnded(key, at)).map(({ id }) => id);
     const [bans, operations] = await Promise.all([
       this.ports.requests.bansOf(
@@ -222,11 +222,11 @@ export class ListKeys {
   }
 }
 
-/** The operations that keys call, the latest first. */
+/** The operations that keys call, the latest call first. */
 export class ListOperations {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
-  /** Those of the given keys that have called any. A key that has ended calls none. */
+  /** By key. A key that has called none is left out, and so is one that has ended. */
   async execute(keys: readonly ApiKey[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>> {
     const now = this.ports.clock.now();
     return this.ports.apiKeys.listOperations(keys.filter((key) => !hasEnded(key, now)).map(({ id }) => id));

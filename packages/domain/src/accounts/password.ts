@@ -49,7 +49,7 @@ export function newPassword(text: string, email: string, field = 'password'): Pa
 }
 
 /**
- * Refuses a wrong password together with the problems of other fields (`checkAll`).
+ * A check for `checkAll`, so that a wrong password is reported together with the problems of other fields.
  *
  * @throws DomainError `invalid_parameter`
  */

@@ -21,12 +21,12 @@ export class RequestAddressChange {
   ) {}
 
   /**
-   * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result doesn't
-   * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable links, or
-   * the address has got too many.
+   * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result
+   * doesn't tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable
+   * links, or the address has got too many.
    *
-   * @throws SignedOut; DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
-   * isn't configured.
+   * @throws SignedOut; DomainError `invalid_parameter` if the address or the password is wrong, or both;
+   * `service_unavailable` if mail isn't configured.
    */
   async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
     const page = this.options.accountMailPages?.change;
@@ -39,7 +39,7 @@ export class RequestAddressChange {
         requireRight(isRight, 'password');
       },
     });
-    // The owner may have reset the password while it was checked. Whoever knows the former one gets no link.
+    // The owner may reset the password while the former one is being checked. Then whoever typed it must get no link.
     const version = found?.account.credentialVersion;
     return queueLinkMail(this.ports, { accountId, kind: 'change', page, address }, address, version);
   }

@@ -32,7 +32,7 @@ interface Holder {
   readonly scopes: Scopes;
 }
 
-/** The holders of a request: a key and its account, or an account alone that has signed in. */
+/** Who must have a request's scopes: a key and its account, or only the account if a person has signed in. */
 export interface ScopeHolders {
   readonly account: Holder;
   readonly key?: Holder | undefined;

@@ -14,7 +14,7 @@ export interface RefusedRow {
 }
 
 export interface RefusedRows {
-  /** The first of them, by line. */
+  /** At most `MOST_REPORTED`, by line. */
   readonly first: readonly RefusedRow[];
   readonly count: number;
 }
@@ -23,21 +23,23 @@ export interface RefusedRows {
 export const MOST_REPORTED = 100;
 
 export interface ImportOutcome {
-  /** Rows whose ids are taken, and under strict categories those of unknown ones. If there are any, nothing is stored. */
+  /**
+   * Rows whose ids are taken and, if categories are `strict`, rows of unknown categories. If any, nothing is stored.
+   */
   readonly refused: RefusedRows;
-  /** The first and the last new id, undefined if none was given. Concurrent additions may have ids between them. */
+  /** The first and the last new id. Undefined without new ids. Concurrent additions may have ids between them. */
   readonly newIds: readonly [first: AnimalId, last: AnimalId] | undefined;
 }
 
 /** Port: stores many animals at once. */
 export interface AnimalImporter {
   /**
-   * Stores all animals or none. An id is kept, unless an animal has it, a withdrawn animal had it, or an earlier row has
-   * it. The animals without one get new ids in the given order. No id is given to two animals, whatever is added meanwhile.
-   * Each animal is stored with its event `AnimalAdded`.
+   * Stores all animals or none, each with its event `AnimalAdded`. An animal keeps its id; the row is refused if
+   * another animal has or had that id, or an earlier row has it. The animals without an id get new ones in the given
+   * order. No two animals ever get the same id, whatever is added meanwhile.
    *
    * @param parts read once, as fast as they can be stored. If they fail, nothing is stored.
-   * @param isWanted called once, after the last part. If it returns false, the ids are only checked and nothing is stored.
+   * @param isWanted called once, after the last part. If it returns false, the rows are checked but not stored.
    */
   importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome>;
 }

@@ -24,17 +24,17 @@ export interface AnimalRepository {
   /** The matching animals, ascending by id. */
   list(query: AnimalQuery): Promise<readonly Animal[]>;
   /**
-   * Stores what `decide` makes of the animal, with its events, and returns it. The animal is locked, and no order for it is
-   * placed or ends, until that is stored. If `decide` throws, nothing changes.
+   * Stores the animal that `decide` returns, with its events. Until then the animal is locked, so no order for it is
+   * placed or ends. If `decide` throws, nothing changes. Resolves to the stored animal.
    *
-   * @param categoryId the category that the change names. Under the policy `strict` it must be known, and nobody removes
-   * it meanwhile.
+   * @param categoryId the category that the change names. If the policy is `strict`, it must exist, and can't be
+   * removed meanwhile.
    * @throws DomainError as `decide`, then as `add`.
    */
   change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal>;
   /**
-   * Withdraws the animal that `decide` returns for good, as `change` changes it: no method finds it any more, and its id is
-   * never given again. Its orders stay.
+   * Withdraws the animal for good, unless `decide` throws. It is locked as by `change`. Afterwards no method finds it,
+   * and its id is never given again. Its orders stay.
    *
    * @throws DomainError as `decide`.
    */

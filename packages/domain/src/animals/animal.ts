@@ -28,7 +28,9 @@ export interface Animal extends NewAnimal {
   readonly id: AnimalId;
 }
 
-/** Every field, also an optional one: an object that forgets one doesn't compile. */
+/**
+ * An object that must have every field of the entity, also the optional ones. If one is missing, it doesn't compile.
+ */
 export type Fields<Entity> = Readonly<Record<keyof Entity, unknown>>;
 
 export const MAX_NAME_LENGTH = 255;
@@ -48,8 +50,8 @@ interface Transition {
 }
 
 /**
- * Each change of status that is allowed, by what has happened: something to the animal's order, or a person has edited it.
- * This is the only place with this rule.
+ * The allowed changes of status, by their cause: what happened to the animal's order, or that a person edited the
+ * animal. This is the only place with this rule.
  */
 const TRANSITIONS: Readonly<Record<OrderChange | 'edited', readonly Transition[]>> = {
   placed: [{ from: 'available', to: 'pending' }],
@@ -99,16 +101,16 @@ export interface AnimalChanged {
 
 interface AnimalWithdrawn {
   readonly type: 'pet.removed';
-  /** As it was last. */
+  /** The animal as it was before it was withdrawn. */
   readonly data: Animal;
 }
 
 export type AnimalEvent = AnimalAdded | AnimalChanged | AnimalWithdrawn;
 
-/** What is stored of an animal that is to be changed or withdrawn. */
+/** The stored state of an animal that will be changed or withdrawn. */
 export interface AnimalState {
   readonly animal: Animal | undefined;
-  /** Whether an order for it is placed. */
+  /** Whether there is an order for it with the status `placed`. */
   readonly isOrdered: boolean;
 }
 
@@ -121,14 +123,14 @@ export interface AnimalEdit extends AnimalWithdrawal {
   readonly change: AnimalChange;
 }
 
-/** What is decided of an animal, and the events that are stored with it. */
+/** An animal after a decision, and the events that are stored with it. */
 export interface DecidedAnimal {
   readonly animal: Animal;
   readonly events: readonly AnimalEvent[];
 }
 
 /**
- * The animal after a person's change. A change that changes nothing has no event.
+ * The animal after a person's edit. An edit without any effect has no event.
  *
  * @throws DomainError `not_found`, `precondition_failed`, `order_in_progress` or `invalid_transition`.
  */
@@ -157,7 +159,9 @@ export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawa
   return { animal, events: [{ type: 'pet.removed', data: animal }] };
 }
 
-/** The animal with the status that its order gives it. Undefined if the status it has doesn't allow that. */
+/**
+ * The animal with the status that the change of its order gives it. Undefined if its current status doesn't allow that.
+ */
 export function changedByOrder(animal: Animal, change: OrderChange): Animal | undefined {
   const transition = TRANSITIONS[change].find(({ from }) => from === animal.status);
   return transition && { ...animal, status: transition.to };

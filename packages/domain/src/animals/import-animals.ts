@@ -9,10 +9,10 @@ import {
 } from './animal-importer.js';
 import type { AnimalPorts } from './ports.js';
 
-/** Leaves more ids than will ever be needed for animals that are added later. */
+/** The largest id in a file. Later animals get greater ids, and more remain than will ever be needed. */
 export const MAX_IMPORTED_ID = 2n ** 62n;
 
-/** A row of a file: an animal, or the reason why it is none. */
+/** A row of a file: an animal, or the reason why the row is refused. */
 export type ImportRow =
   | { readonly line: number; readonly animal: NewAnimalInput & { readonly id?: bigint | undefined } }
   | { readonly line: number; readonly refusal: string };

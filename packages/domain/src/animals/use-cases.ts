@@ -97,13 +97,13 @@ export class WithdrawAnimal {
   }
 }
 
-/** Animals that are read at a time. Between two parts nothing is held open, so the caller may be slow. */
+/** Animals that are read at a time. Each part is a query of its own, so a slow caller holds no transaction open. */
 const PART = 1_000;
 
 export class ExportAnimals {
   constructor(private readonly ports: Pick<AnimalPorts, 'animals'>) {}
 
-  /** All animals ascending by id, in parts. Each animal that exists throughout is in it exactly once. */
+  /** All animals ascending by id, in parts. An animal that exists during the whole export is in it exactly once. */
   async *execute(): AsyncGenerator<readonly Animal[]> {
     for (let after: AnimalId | undefined; ;) {
       const part = await this.ports.animals.list({ after, limit: PART });

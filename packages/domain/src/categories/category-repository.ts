@@ -9,17 +9,17 @@ export interface CategoryQuery extends PagePart<CategoryId> {
 }
 
 /**
- * Port: the categories. Each method is atomic, and a write is durable once its promise resolves. Changes run one at a time:
- * what `decide` is given stays true until its decision is stored. If `decide` throws, nothing changes.
+ * Port: the categories. Each method is atomic, and a write is durable once its promise resolves. Changes run one at a
+ * time, so the state that `decide` gets is current until its decision is stored. If `decide` throws, nothing changes.
  */
 export interface CategoryRepository {
-  /** Stores the category that `decide` returns. The state has a new id, and the category that has this name. */
+  /** Stores the category that `decide` returns. The state has a new id, and the category that already has this name. */
   add(name: string, decide: (state: AdditionState) => Category, transaction?: Transaction): Promise<Category>;
   findById(id: CategoryId): Promise<Category | undefined>;
   /** The matching categories, ascending by id. */
   list(query: CategoryQuery): Promise<readonly Category[]>;
-  /** Stores the category that `decide` returns. The state has the category with the wanted id, and the one with the name. */
+  /** Stores the category that `decide` returns. The state has the categories with the wanted id and the wanted name. */
   name(wanted: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory>;
-  /** Removes the category, unless `decide` throws. While the policy is `strict`, no animal is put into it meanwhile. */
+  /** Removes the category, unless `decide` throws. If the policy is `strict`, no animal is put into it meanwhile. */
   remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
   readonly id: CategoryId;
-  /** The rules are those of an animal's name. No two categories have the same `categoryNameKey` in NFC. */
+  /** Has the rules of an animal's name. No two new categories have the same `categoryNameKey` in NFC. */
   readonly name: string;
 }
 
@@ -14,10 +14,11 @@ export interface Category {
 export type CategoryPolicy = 'open' | 'strict';
 
 /**
- * The form in which names are compared, in NFC: without regard to case. It isn't in NFC itself, because older categories may
- * differ in composition alone, and then the exact one is looked up first. Several lower-case letters may have one upper-case form
- * (σ and ς), and one may have several letters (ß and SS), so it is the lower case of the upper case. Lower case first,
- * because ẞ is its own upper case.
+ * The key by which names are compared without regard to case. The comparison is in NFC, but the key isn't: names of
+ * older categories may differ only in their normal form, and then the exact key is looked up first.
+ *
+ * One lower-casing isn't enough: σ and ς share the upper case Σ, and ß has the upper case SS. So the key is the lower
+ * case of the upper case. The first lower-casing is for ẞ, which is its own upper case.
  */
 export function categoryNameKey(name: string): string {
   return name.toLowerCase().toUpperCase().toLowerCase();

@@ -57,7 +57,7 @@ export class GetCategory {
 }
 
 export interface NameCategoryInput extends Omit<Naming, 'id'> {
-  /** Any int64: also one that animals carry already. */
+  /** Any int64. Animals may have it as their `categoryId` already. */
   readonly id: bigint;
 }
 
@@ -65,7 +65,7 @@ export class NameCategory {
   constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /**
-   * Names the id, or gives it another name.
+   * Gives the id a name, or another one.
    *
    * @throws DomainError `invalid_parameter`, `precondition_failed` or `category_name_taken`
    */

@@ -11,11 +11,13 @@ export interface DeliveryPolicy {
   readonly batch: number;
 }
 
-/** How long the next attempt waits. */
+/** The pauses between the attempts to send an item. */
 interface Pauses {
-  /** Milliseconds after the first failed attempt, the second …; the last one also follows all later attempts. */
+  /** Milliseconds after the first failed attempt, the second …; the last pause is repeated after all later attempts. */
   readonly longest: readonly number[];
-  /** The part of a pause, 0 to 1, that may be subtracted at random, so that items that failed together aren't retried together. */
+  /**
+   * A random part of each pause, from 0 to this (at most 1), is subtracted: items that failed together are spread out.
+   */
   readonly drawn: number;
 }
 
@@ -25,13 +27,15 @@ export interface DeliveryOptions {
 
 export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 10 };
 
-/** Doubling up to an hour. */
+/** Each is twice the one before, up to an hour. */
 const MAIL_PAUSES: Pauses = {
   longest: [...[5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560].map((seconds) => seconds * SECOND), HOUR],
   drawn: 0.5,
 };
 
-/** The outcome of one attempt. It is a return value, because an unreachable mail server is a normal case. */
+/**
+ * The outcome of one attempt. A failure is returned, not thrown, because an unreachable mail server is a normal case.
+ */
 type AttemptOutcome =
   | { readonly outcome: 'sent' }
   /** The item was no longer useful, so it was not sent. */
@@ -43,7 +47,7 @@ type AttemptOutcome =
 /** One attempt to deliver an item. */
 export type Attempt<About> = About & { readonly attempt: number } & AttemptOutcome;
 
-/** Thrown by a sender if another attempt would be refused, too. */
+/** Thrown by a sender if every further attempt would be refused, too. */
 export class RefusedForGood extends Error {}
 
 /**
@@ -57,8 +61,8 @@ export function pauseAfter(attempt: number, random: number, { longest, drawn } =
 }
 
 /**
- * Whether a failed attempt is followed by another, after a pause. None follows if the attempts are used up, or another would
- * be refused, too.
+ * Whether a failed item is queued for another attempt. It has failed for good if its attempts are used up, or if every
+ * further one would be refused, too.
  *
  * @param failure.random 0 to 1
  */
@@ -77,34 +81,36 @@ export function decideFailure(
   return { status: 'queued', pause: pauseAfter(attempt, failure.random, failure.pauses) };
 }
 
-/** What an attempt leads to. */
+/** The item's status after an attempt. */
 type Settled = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
   readonly reason?: unknown;
 };
 
-/** A queue, and how its items are sent. `About` is the part of an item that is reported. */
+/** A queue, and how its items are sent. `About` is the part of an item that is reported with each attempt. */
 export interface Deliveries<Id extends string, Item extends Claimed<Id>, About> {
   readonly queue: DeliveryQueue<Id, Item>;
-  /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
+  /**
+   * Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped.
+   */
   readonly send: (item: Item, timeout: number) => Promise<boolean>;
   readonly about: (item: Item) => About;
   readonly policy: DeliveryPolicy;
   readonly ports: SystemPorts;
 }
 
-/** What the caller of a batch is told, and asked, meanwhile. */
+/** Callbacks to the caller of a batch. */
 export interface BatchCalls<About> {
-  /** After each attempt. */
+  /** Called after each attempt. */
   readonly onAttempt?: (attempt: Attempt<About>) => void;
-  /** Before an item is sent; if true, the rest of the batch is released. */
+  /** Called before each item is sent. If it returns true, the rest of the batch is released. */
   readonly isStopping?: () => boolean;
-  /** Before the first item is sent, if more items may be due: sending may take long. */
+  /** Called before the first item is sent, if more items may be due. Sending may take long, so others should help. */
   readonly onMore?: () => void;
 }
 
 /**
- * Claims a batch of what is due and sends it, one item after another. The outcome of each item is recorded at once, so a
- * killed worker leaves at most one item that is sent twice: the one that was being sent.
+ * Claims a batch of what is due and sends it, one item after another. The outcome of each item is recorded at once, so
+ * a killed worker leaves at most one item that is sent twice: the one that was being sent.
  *
  * @returns whether more items may be due.
  */
@@ -114,7 +120,7 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
 ): Promise<{ readonly mayHaveMore: boolean }> {
   const { queue, about, policy, ports } = deliveries;
   const { lease, batch } = policy;
-  // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
+  // Much shorter than the lease, so that each attempt ends before another worker could claim the item.
   const timeout = Math.floor(lease / 3);
   // Read before the claim, so that this worker stops before the claim expires.
   const until = later(ports.clock.now(), lease);
@@ -127,7 +133,7 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
       continue;
     }
     const settled = await attempt(deliveries, item, timeout);
-    await settle(queue, item, settled);
+    await recordOutcome(queue, item, settled);
     onAttempt?.({ ...about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
   }
   return { mayHaveMore };
@@ -146,7 +152,7 @@ async function attempt<Id extends string, Item extends Claimed<Id>, About>(
   }
 }
 
-async function settle<Id extends string, Item extends Claimed<Id>>(
+async function recordOutcome<Id extends string, Item extends Claimed<Id>>(
   queue: DeliveryQueue<Id, Item>,
   item: Item,
   settled: Settled,

@@ -12,39 +12,39 @@ export interface Claimed<Id extends string = string> extends Claim<Id> {
   readonly failures: number;
 }
 
-/** A wish for at most `limit` items, for `lease` milliseconds. */
+/** Asks for at most `limit` items, for `lease` milliseconds. */
 export interface ClaimRequest {
   readonly limit: number;
   readonly lease: number;
 }
 
 export interface Backlog {
-  /** Items that wait to be sent, of which at most `MOST_COUNTED` are counted. */
+  /** Items that wait to be sent. At most `MOST_COUNTED` are counted, those that have been due longest. */
   readonly queued: number;
-  /** When the oldest of those counted was created. With more items, the longest due are counted. */
+  /** When the oldest counted item was created. */
   readonly oldest: Instant | undefined;
 }
 
-/** A count without a limit would take longer with each item, and would fail when it is needed most. */
+/** Without a limit, counting a long queue would exceed the query's time limit, just when the number is needed most. */
 export const MOST_COUNTED = 10_000;
 
 /**
- * A queue of items to deliver. An item is due once it is queued, except while it is claimed. A claim expires if the item
- * isn't sent, postponed, released or given up in time, so a crashed worker loses no item. Only the queue's own clock
- * decides what is due, so that processes whose clocks differ agree. Each method is atomic, and a write is durable once its
- * promise resolves.
+ * A queue of items to deliver. An item is due once it is queued, except while it is claimed. A claim expires if the
+ * item isn't sent, postponed, released or given up in time, so a crashed worker loses no item. Only the queue's own
+ * clock decides what is due, so that processes whose clocks differ agree. Each method is atomic, and a write is durable
+ * once its promise resolves.
  */
 export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /**
-   * Claims at most `limit` items that are due, the longest due first, for `lease` milliseconds. No other caller gets them
-   * before then, and concurrent callers never get the same item.
+   * Claims at most `limit` items that are due, the longest due first, for `lease` milliseconds. No other caller gets
+   * them before then, and concurrent callers never get the same item.
    */
   claim(request: ClaimRequest): Promise<readonly Item[]>;
   /** Marks the item sent, even if the claim has expired or was followed by another. */
   markSent(id: Id): Promise<void>;
   /**
-   * Ends the claim after a failed attempt. The item is due again after `pause` milliseconds. Does nothing if a later claim
-   * exists.
+   * Ends the claim after a failed attempt. The item is due again after `pause` milliseconds. Does nothing if a later
+   * claim exists.
    */
   postpone(claim: Claim<Id>, pause: number): Promise<void>;
   /** Ends the claim without an attempt; the item is due again. Does nothing if a later claim exists. */

@@ -13,8 +13,8 @@ export class AnswerOnce {
   constructor(private readonly ports: Pick<IdempotencyPorts, 'idempotency' | 'clock'>) {}
 
   /**
-   * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours. What it does in
-   * the transaction that it is given is stored together with its answer.
+   * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours. Its changes
+   * in the given transaction are stored together with its answer.
    *
    * @throws DomainError `invalid_parameter`; `idempotency_key_reused` if the key was used for another request;
    * `idempotency_key_in_use` if a request with it is still in progress after a short wait. An error of `work` is passed

@@ -24,9 +24,9 @@ export interface RecordedAnswer {
 /** Port: the answers to repeatable requests. Each method is atomic. */
 export interface IdempotencyRecords {
   /**
-   * Runs `work` and records its answer, in the transaction that `work` is given. If
-   * the account's key has a recorded answer, returns it and doesn't run `work`. Of concurrent callers with one key the
-   * first runs and the others wait. If `work` throws, nothing has changed and the key is free again.
+   * Runs `work` and records its answer in the same transaction. If the account's key has a recorded answer, returns it
+   * and doesn't run `work`. Of concurrent callers with the same key, the first one runs and the others wait. If `work`
+   * throws, nothing has changed and the key is free again.
    *
    * @throws DomainError `idempotency_key_in_use` to a caller that would wait for too long.
    */

@@ -1,19 +1,19 @@
 /**
- * Waits while each turn of the event loop brings more callers to share work with. Callers whose earlier work was shared
- * come back together, over several turns, as their answers reach them.
+ * Waits for callers that are about to arrive, so that they share work. Callers that shared work before often return at
+ * about the same time, within several iterations of the event loop. Ends once an iteration brings nobody new.
  *
- * @param count the callers that have arrived.
- * @param most callers with which the work begins at once.
- * @param nextTurn resolves in the next turn of the event loop.
+ * @param count returns how many callers have arrived.
+ * @param most callers. If so many have arrived, it doesn't wait any longer.
+ * @param nextIteration resolves in the next iteration of the event loop.
  */
 export async function othersToArrive(
   count: () => number,
   most: number,
-  nextTurn: () => Promise<unknown>,
+  nextIteration: () => Promise<unknown>,
 ): Promise<void> {
   let before: number;
   do {
     before = count();
-    await nextTurn();
+    await nextIteration();
   } while (count() > before && count() < most);
 }

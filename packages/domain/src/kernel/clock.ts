@@ -28,8 +28,8 @@ const WRITABLE = /^\d{4}-/;
 /**
  * The instant of a time in RFC 3339.
  *
- * @throws InvalidInput if the text is none, its date doesn't exist, its second is a leap second, or its year in UTC isn't
- * one of RFC 3339.
+ * @throws InvalidInput if the text isn't such a time, its date doesn't exist, its second is a leap second, or its year
+ * in UTC hasn't four digits.
  */
 export function readInstant(field: string, text: string): Instant {
   const [, date = '', time = '', fraction = '', offset = ''] = TIME.exec(text) ?? [];
@@ -49,7 +49,7 @@ export function startOf(length: number, now: Instant): Instant {
   return (now - (now % length)) as Instant;
 }
 
-/** Whether a stored time lies so far ahead of `now` that the clock of one of the two is wrong. */
+/** Whether a stored time is so far in the future that either its clock or this one must be wrong. */
 export function isAhead(time: Instant, now: Instant): boolean {
   return time > now + MOST_SKEW;
 }

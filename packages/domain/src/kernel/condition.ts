@@ -1,15 +1,15 @@
 import { DomainError } from './errors.js';
 
 /**
- * A condition of a change. It is called with the stored entity, which stays locked until the change is stored; undefined
- * if there is none.
+ * A condition of a change. It is called with the stored entity, which stays locked until the change is stored;
+ * undefined if there is none.
  *
  * @throws PreconditionFailed
  */
 export type Condition<Entity> = (stored: Entity | undefined) => void;
 
 export class PreconditionFailed extends DomainError {
-  /** @param version identifies the content of the stored entity to the caller. Undefined if there is none. */
+  /** @param version identifies the current content of the stored entity. Undefined if there is no such entity. */
   constructor(
     condition: string,
     readonly version: string | undefined,

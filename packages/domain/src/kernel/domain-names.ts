@@ -1,7 +1,7 @@
 /**
- * Port: a domain name in lower-case ASCII, as UTS #46 maps it, so that spellings of one name become equal. Text that is no
- * name gives an empty text, and numbers may give an IP address.
+ * Port: the lower-case ASCII form of a domain name, as in UTS #46, so that different spellings of one name become
+ * equal. A text that isn't a domain name gives an empty text. A number may give an IP address.
  *
- * @param name its ASCII characters are letters, digits, hyphens, underscores and dots.
+ * @param name must have no other ASCII characters than letters, digits, hyphens, underscores and dots.
  */
 export type DomainToAscii = (name: string) => string;

@@ -1,4 +1,6 @@
-/** Every error code of the API, with its kind. Adapters map the kinds to what they answer. */
+/**
+ * Every error code of the API, with its kind. An adapter maps the kinds to its own answers, such as HTTP's statuses.
+ */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',

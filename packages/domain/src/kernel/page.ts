@@ -5,13 +5,13 @@ export const MAX_PAGE_SIZE = 100;
 /** The most ids that a filter may have. */
 export const MAX_IDS = 100;
 
-/** The place of a part of a list: after an item, or before one. Default: the beginning. */
+/** Where a part of a list is: after an item, or before one. Default: at the beginning. */
 export interface PagePlace<Place> {
   readonly after?: Place | undefined;
   readonly before?: Place | undefined;
 }
 
-/** At most `limit` items, 1 or more: the first after the place, or the last before it. */
+/** At most `limit` items (≥ 1): the first ones after the place, or the last ones before it. */
 export interface PagePart<Place> extends PagePlace<Place> {
   readonly limit: number;
 }
@@ -32,9 +32,9 @@ export interface Page<Item, Place> {
 }
 
 /**
- * One page of what `read` returns: the items next to the place, in the order of the list. Pages are cut by the items,
- * not by position. A walk along `next` therefore returns every item that existed throughout exactly once, even if items
- * are added meanwhile. If fewer items than a page precede the place, the first page is returned.
+ * One page of what `read` returns: the items next to the place, in the order of the list. A place is an item, not an
+ * offset. So whoever follows `next` gets each item that exists all the time exactly once, even if items are added
+ * meanwhile. If `before` leaves fewer items than a page has, the first page is returned.
  *
  * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
  */

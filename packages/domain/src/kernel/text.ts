@@ -1,6 +1,6 @@
 /** Whether the text has at most `most` Unicode code points. */
 export function hasAtMostCodePoints(text: string, most: number): boolean {
-  // A code point has at most two code units, so what follows can't change the answer.
+  // A code point has at most two code units, so the rest of a longer text can't change the answer.
   return [...text.slice(0, 2 * most + 1)].length <= most;
 }
 
@@ -13,7 +13,7 @@ export function isStorable(text: string): boolean {
 
 /**
  * The ranges of characters that show nothing: white space, control and format characters, what Unicode calls default
- * ignorable, and characters whose glyph is blank. Written out, so that no version of Node.js judges a name otherwise.
+ * ignorable, and characters whose glyph is blank. Written out, so that every version of Node.js accepts the same names.
  */
 export const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
   [0x0000, 0x0020],
@@ -64,7 +64,7 @@ export function hasVisible(text: string): boolean {
   return ANY_VISIBLE.test(text);
 }
 
-/** The text with its invisible characters but spaces escaped, such as `\u{200B}`, so that look-alikes can be told apart. */
+/** The text with its invisible characters, except spaces, escaped as `\u{200B}`, so that people can see them. */
 export function escapeInvisible(text: string): string {
   return text.replace(EACH_BUT_SPACE, (character) => unicodeEscape(character.codePointAt(0) ?? 0));
 }

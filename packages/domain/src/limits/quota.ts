@@ -61,7 +61,7 @@ export const NO_REFUSALS: Refusals = { minuteStart: NEVER, count: 0, bannedAt: N
 
 export interface CountedState {
   readonly usage: Usage;
-  /** Those of the key. Undefined for an address, which is never banned. */
+  /** The key's refusals and ban. Undefined for an address, which is never banned. */
   readonly refusals: Refusals | undefined;
 }
 
@@ -135,7 +135,9 @@ export function retryAfter(verdict: Verdict, now: Instant): number {
   return Math.max(1, Math.ceil((until - now) / SECOND));
 }
 
-/** The usage in the windows of `now`. A clock that is at most two minutes behind doesn't bring an earlier window back. */
+/**
+ * The usage in the windows of `now`. A clock that is at most two minutes behind doesn't bring an earlier window back.
+ */
 function currentUsage(usage: Usage, now: Instant): Usage {
   const isMinute = isCurrent(usage.minuteStart, MINUTE, now);
   const isDay = isCurrent(usage.dayStart, DAY, now);
@@ -148,8 +150,8 @@ function currentUsage(usage: Usage, now: Instant): Usage {
 }
 
 /**
- * Merges two processes' counts of an account: the later window, or the higher count of the same window. A window that lies
- * ahead of `now` comes from a clock that ran ahead, and is dropped.
+ * Merges two processes' counts of an account: the later window, or the higher count of the same window. A window that
+ * lies ahead of `now` comes from a clock that ran ahead, and is dropped.
  */
 export function mergeUsage(stored: Usage, own: Usage, now: Instant): Usage {
   const minute = laterWindow([stored.minuteStart, stored.minuteUsed], [own.minuteStart, own.minuteUsed], now);
@@ -177,7 +179,10 @@ function isCurrent(start: Instant, length: number, now: Instant): boolean {
   return now < start + length && !isAhead(start, now);
 }
 
-/** A real ban begins at the time of the refusal that caused it. */
+/**
+ * A ban begins with the refusal that caused it. If it seems to begin in the future, it comes from a clock that ran
+ * ahead.
+ */
 function currentRefusals(refusals: Refusals | undefined, now: Instant): Refusals {
   return refusals === undefined || isAhead(refusals.bannedAt, now) ? NO_REFUSALS : refusals;
 }

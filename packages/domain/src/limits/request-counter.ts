@@ -24,10 +24,10 @@ export interface CountedRequest {
  * concurrent requests against L left admit exactly min(N, L).
  */
 export interface RequestCounter extends KeyBans {
-  /** Decides about a request, and counts it if it is admitted. The verdict is there at once if no other process has a say. */
+  /** Decides about a request, and counts it if it is admitted. Without a promise if this process decides alone. */
   count(request: CountedRequest): Verdict | Promise<Verdict>;
   /** The verdict that a request would get now, without counting one. */
   look(request: CountedRequest): Promise<Verdict>;
-  /** Deletes stored counts and bans that no decision needs from `now` on. Returns their number. */
+  /** Deletes stored counts and bans that can no longer affect a decision. Returns their number. */
   purge(now: Instant): Promise<number>;
 }

@@ -25,7 +25,9 @@ export interface UsageOfKey extends Outcomes {
 /** The most refusals that are kept of an account: the latest. */
 export const MOST_REFUSALS = 100;
 
-/** An error of the client that a request was answered with. It contains nothing that the client chose but its id. */
+/**
+ * An error of the client with which a request was answered. Of what the client sent it contains only the request's id.
+ */
 export interface Refusal {
   /** The name of the operation. */
   readonly operation: string;
@@ -44,7 +46,7 @@ export interface ShownRefusal extends Refusal {
 /** A request of a known account, with all that is recorded of it. */
 export interface RecordedRequest extends KeyRequester {
   readonly at: Instant;
-  /** Whether it used the key. A key that doesn't work isn't used. */
+  /** Whether it counts as a use of the key. A request whose key doesn't work is none. */
   readonly isUse: boolean;
   /** Whether the limits admitted it. Undefined if it wasn't counted. */
   readonly isAdmitted?: boolean | undefined;
@@ -54,8 +56,8 @@ export interface RecordedRequest extends KeyRequester {
 }
 
 /**
- * Port: what the requests of each account have used. The last use of a key, and of each operation by it, are part of the
- * keys (`ApiKeyRepository`).
+ * Port: the usage and the refusals of each account. The last use of a key, and of each operation by the key, is also
+ * recorded here, but read with the keys (`ApiKeyRepository`).
  */
 export interface RequestRecords {
   /**
@@ -77,8 +79,8 @@ export interface RequestRecords {
     keys: readonly ApiKeyId[],
   ): Promise<readonly UsageOfKey[]>;
   /**
-   * The time of the account's last request that its usage includes, if it was in an hour that begins at `from` or later.
-   * Later requests may still be missing from reads.
+   * The time of the account's last request that its usage includes, if it was in an hour that begins at `from` or
+   * later. Later requests may still be missing from reads.
    */
   lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined>;
   /** The account's last refusals, or those of the request with that id, the latest first. */

@@ -121,12 +121,12 @@ export class ShowUsage {
   }
 }
 
-/** The start of the earliest of `count` hours or days. They follow each other, and the last one contains `now`. */
+/** The start of the first of `count` successive hours or days, of which the last one contains `now`. */
 function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
   return later(startOf(USAGE_SPANS[span], now), -(count - 1) * USAGE_SPANS[span]);
 }
 
-/** That many hours or days, of which the last contains `now`, oldest first. Those without a record have no usage. */
+/** The last `count` hours or days, oldest first. The last one contains `now`. One without a record has no usage. */
 function periodsUntil(
   span: UsageSpan,
   count: number,

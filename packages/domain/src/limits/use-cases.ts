@@ -8,7 +8,7 @@ import type { RecordedRequest, ShownRefusal } from './request-records.js';
 
 export { ShowUsage } from './show-usage.js';
 
-/** Requests for its limits that a key may send in a minute. */
+/** How often a key may ask for its limits in a minute. */
 const ASKING_LIMIT = 60;
 
 /** The sender of a request: an authenticated caller, or an address without a valid key. */

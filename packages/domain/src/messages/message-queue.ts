@@ -12,16 +12,16 @@ export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
   readonly isProven: boolean;
 }
 
-/** The place of a message among others: they are ascending by their creation, then by their id. */
+/** The place of a message in a list, which is sorted by creation, then by id. */
 export type MessagePlace = Pick<Message, 'createdAt' | 'id'>;
 
-/** The messages of an account, the failed ones, or both. One is required: a list without either would read every message. */
+/** By account, by status, or by both. One is required, because without a filter every message would be read. */
 type MessageFilter =
   | { readonly accountId: AccountId; readonly status?: 'failed' | undefined }
   | { readonly accountId?: AccountId | undefined; readonly status: 'failed' };
 
 export type MessageQuery = MessageFilter & {
-  /** The list begins behind that place. */
+  /** The list begins after that place. */
   readonly after?: MessagePlace | undefined;
   readonly limit?: number | undefined;
 };
@@ -30,15 +30,15 @@ export interface OwnMessageQuery extends PagePart<MessagePlace> {
   readonly accountId: AccountId;
 }
 
-/** A message without its text, which is for its recipient alone, and the account that wrote it. */
+/** A message and the account that wrote it. Without the text, which only its recipient may read. */
 export interface AccountMessage {
   readonly account: Account;
   readonly message: Omit<Message, 'text'>;
 }
 
 /**
- * Port: the messages of accounts to the store. `markSent` stores the event `MessageSent` with its change, and `markFailed`
- * `MessageFailed`. A message that is sent already has no other event.
+ * Port: the messages of accounts to the store. `markSent` also stores the event `MessageSent`, and `markFailed`
+ * `MessageFailed`. A message that is already sent gets no further event.
  */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /** Stores the message and queues it: both or neither. Watchers are called. */

@@ -42,13 +42,13 @@ interface MessageFailed {
 
 export type MessageEvent = MessageSent | MessageFailed;
 
-/** The event of a message's delivery that has ended. A message that has failed may be sent after all. */
+/** The event at the end of a message's delivery. A failed message may be sent later, and then has a second event. */
 export function deliveryEnded(message: Message, status: 'sent' | 'failed'): MessageEvent {
   const data = { ...message, status };
   return status === 'sent' ? { type: 'message.sent', data } : { type: 'message.failed', data };
 }
 
-/** How far the delivery of a message is. */
+/** The state of a message's delivery. */
 export interface MessageState {
   readonly status: MessageStatus;
   /** Failed attempts so far. */
@@ -62,7 +62,7 @@ export function newMessageId(cryptography: Cryptography): MessageId {
 }
 
 /**
- * The state of a message that an operator queues again: as if it had never been tried, so with all its attempts.
+ * The state of a message that an operator queues again. It has all its attempts again, as if it had never been tried.
  *
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */

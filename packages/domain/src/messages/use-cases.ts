@@ -65,8 +65,8 @@ export class ListMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
 
   /**
-   * The messages of an account, all that have failed, or the failed ones of an account, the oldest first. Empty if there is
-   * no such account.
+   * The messages of an account, all failed messages, or the failed ones of an account, the oldest first. Empty if there
+   * is no such account.
    *
    * @throws DomainError `invalid_parameter`
    */
@@ -96,7 +96,7 @@ export class RetryFailedMessages {
   /** Queues every failed message again that was written at that instant or later. Returns the number that it queued. */
   async execute({ since }: { readonly since: Instant }): Promise<number> {
     let retried = 0;
-    // Each message is retried once, so that one that fails again meanwhile doesn't make this endless.
+    // The list goes on after each message, so that one that fails again at once isn't retried for ever.
     let after: MessagePlace | undefined = { createdAt: since, id: '' as MessageId };
     while (after !== undefined) {
       const failed = await this.ports.messages.list({ status: 'failed', after, limit: PORTION });
@@ -108,7 +108,7 @@ export class RetryFailedMessages {
     return retried;
   }
 
-  /** False if another operator was first, or the message is purged. */
+  /** False if another operator was faster, or the message has been purged. */
   private async retry(id: MessageId): Promise<boolean> {
     try {
       await new RetryMessage(this.ports).execute({ id });

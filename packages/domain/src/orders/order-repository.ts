@@ -13,13 +13,13 @@ export interface OrderQuery extends PagePart<OrderId> {
 
 /**
  * Port: the orders, and the status of their animals. Each method is atomic, and a write is durable once its promise
- * resolves. `decide` is called with the rows locked, the account first, then the order, then the animal. What it returns is
- * stored, with its events; if it throws, nothing changes.
+ * resolves. While `decide` runs, the rows are locked, in this order: account, order, animal. What it returns is stored
+ * with its events. If it throws, nothing changes.
  */
 export interface OrderRepository {
   /**
-   * Stores the order that `decide` returns, with its animal. The account is locked, so no other order of it
-   * is placed meanwhile, and so is the animal.
+   * Stores the order that `decide` returns, and its animal. Both the account and the animal are locked, so the account
+   * places no other order meanwhile.
    *
    * @throws DomainError as `decide`.
    */
@@ -32,15 +32,15 @@ export interface OrderRepository {
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
   /**
-   * Stores what `decide` makes of the order and its animal. Both are locked.
+   * Stores the order and the animal that `decide` returns. Both are locked.
    *
    * @throws DomainError as `decide`.
    */
   change(id: OrderId, decide: (state: EndState) => EndedOrder, transaction?: Transaction): Promise<Order>;
   /**
-   * Stores what `decide` makes of placed orders and their animals: of the oldest that were placed at or before
-   * `placedUntil`, at most `limit`. Both are locked; orders that another transaction has locked are left out. Returns the
-   * changed orders.
+   * Calls `decide` for each of the oldest placed orders, at most `limit`, that were placed at or before `placedUntil`,
+   * and stores the order and the animal that it returns. Orders that another transaction has locked are left out.
+   * Returns the changed orders.
    */
   expire(
     due: { readonly placedUntil: Instant; readonly limit: number },

@@ -13,7 +13,7 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 /** The ways an order can end. Each is final. */
 export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
 
-/** Of all orders for an animal at most one has one of these. */
+/** At most one order of an animal has one of these statuses. */
 export const LIVE_ORDER_STATUSES = ['placed', 'completed'] as const satisfies readonly OrderStatus[];
 
 export interface Order {
@@ -42,9 +42,9 @@ export const DEFAULT_ORDER_LIMIT = 100;
 /** How long an order may stay `placed`. */
 export const DEFAULT_ORDER_TTL = 48 * HOUR;
 
-/** What is stored when an order is to be placed. */
+/** The stored state that `decidePlacement` needs. */
 export interface PlacementState {
-  /** A new id, for the order. */
+  /** A new id for the order. */
   readonly id: OrderId;
   readonly animal: Animal | undefined;
   /** Whether another order for the animal has one of `LIVE_ORDER_STATUSES`. */
@@ -86,7 +86,7 @@ export function decidePlacement(state: PlacementState, placement: Placement, now
   return { order, animal, events };
 }
 
-/** What is stored of an order that is to end. */
+/** The stored state of an order that will end. */
 export interface EndState {
   readonly order: Order | undefined;
   /** The order's animal. */
@@ -106,15 +106,15 @@ export interface OrderEnd extends OwnOrder {
 
 export interface EndedOrder extends WithEvents {
   readonly order: Order;
-  /** Unchanged if a person has changed its status meanwhile. Undefined if it was withdrawn. */
+  /** Unchanged if a person has edited its status since the order was placed. Undefined if it was withdrawn. */
   readonly animal: Animal | undefined;
 }
 
 /**
- * The order as it ends, and its animal.
+ * The order and its animal after the order has ended.
  *
- * @throws DomainError `not_found` if the account has no such order, `precondition_failed`, `order_final` if it has already
- * ended.
+ * @throws DomainError `not_found` if the account has no such order, `precondition_failed`, `order_final` if it has
+ * already ended.
  */
 export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Instant): EndedOrder {
   const { accountId, id, outcome, condition } = end;
@@ -124,7 +124,7 @@ export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Insta
   return ended(order, animal, outcome, now);
 }
 
-/** The order as it expires, and its animal. Undefined unless it has been placed for `ttl` milliseconds. */
+/** The expired order and its animal. Undefined unless the order has been `placed` for `ttl` milliseconds. */
 export function decideExpiry({ order, animal }: EndState, ttl: number, now: Instant): EndedOrder | undefined {
   if (order?.status !== 'placed' || order.createdAt > later(now, -ttl)) return undefined;
   return ended(order, animal, 'expired', now);

@@ -2,11 +2,13 @@ import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Session, SessionState } from './session.js';
 
-/** Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic. */
+/**
+ * Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic.
+ */
 export interface SessionRepository {
   /**
    * Adds the session that `decide` returns, if any, and returns it. The account is locked, so that its password doesn't
-   * change meanwhile. It is undefined if it is closed.
+   * change meanwhile. A closed account is undefined.
    */
   add(
     accountId: AccountId,
@@ -20,7 +22,7 @@ export interface SessionRepository {
   renew(session: Session): Promise<boolean>;
   /** Ends the session, even if its token was replaced meanwhile. */
   end(id: string): Promise<void>;
-  /** Ends all sessions of the account that have begun. */
+  /** Ends all current sessions of the account. */
   endAll(accountId: AccountId): Promise<void>;
   /** Deletes the sessions that are over at that instant. Returns their number. */
   purge(until: Instant): Promise<number>;

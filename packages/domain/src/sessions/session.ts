@@ -17,7 +17,7 @@ export interface Session {
   /** SHA-256 of the token that the browser keeps. */
   readonly tokenHash: string;
   readonly accountId: AccountId;
-  /** The account's version when the session began. The session is over once the account has another. */
+  /** The account's version when the session began. The session is over once the account's version differs. */
   readonly credentialVersion: number;
   readonly begunAt: Instant;
   readonly usedAt: Instant;
@@ -34,13 +34,13 @@ export interface SessionState {
   readonly account: Account;
 }
 
-/** The session afterwards: the same one if its last stored use is recent enough. Undefined if it is over. */
+/** The session after this use. Unchanged if its last stored use is recent enough. Undefined if it is over. */
 export function decideUse({ session, account }: SessionState, now: Instant): Session | undefined {
   if (!isOf(account, session) || now >= sessionEnd(session)) return undefined;
   return now >= later(session.usedAt, USE_PRECISION) ? { ...session, usedAt: now } : session;
 }
 
-/** The session, unless its account was closed, or got another password, after the password was checked. */
+/** The session. Undefined if, after the password was checked, the account was closed or its password changed. */
 export function decideBeginning(account: Account | undefined, session: Session): Session | undefined {
   return isOf(account, session) ? session : undefined;
 }
@@ -52,7 +52,7 @@ function isOf(account: Account | undefined, { credentialVersion }: Session): boo
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
-/** A new session, or the session with that id after a change of password, with its new token. */
+/** A new session. With the id of an existing one, that session with a new token, after a change of password. */
 export function newSession(
   id: string,
   { id: accountId, credentialVersion }: Account,

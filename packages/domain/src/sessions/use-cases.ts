@@ -9,7 +9,7 @@ const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
 export interface BeginSessionInput {
   /** The account as it was when its password was checked. */
   readonly account: Account;
-  /** The browser's previous session, which ends. */
+  /** The id of the browser's previous session, which ends. */
   readonly replacing?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export class RenewSession {
 export class EndSession {
   constructor(private readonly ports: Pick<SessionPorts, 'sessions'>) {}
 
-  /** Ends the session for good: no request in progress can renew it. */
+  /** Ends the session for good. A request in progress can't renew it. */
   async execute({ id }: { readonly id: string }): Promise<void> {
     await this.ports.sessions.end(id);
   }
@@ -82,7 +82,7 @@ export class EndSession {
 export class EndAllSessions {
   constructor(private readonly ports: Pick<SessionPorts, 'sessions'>) {}
 
-  /** Ends every session of the account for good, also the one in which this is asked for. */
+  /** Ends every session of the account for good, including that of the request. */
   async execute({ accountId }: { readonly accountId: AccountId }): Promise<void> {
     await this.ports.sessions.endAll(accountId);
   }

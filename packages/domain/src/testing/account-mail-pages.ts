@@ -1,6 +1,6 @@
 import type { AccountMailPages } from '../accounts/account-mail.js';
 
-/** The pages of a portal that isn't there. */
+/** The pages of a portal that doesn't exist. */
 export const accountMailPages: AccountMailPages = {
   reset: 'https://portal.example.com/reset-password',
   proof: 'https://portal.example.com/confirm-address',

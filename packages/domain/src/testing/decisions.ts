@@ -2,8 +2,8 @@ import { DomainError, type DomainErrorCode } from '../kernel/errors.js';
 import type { TestFramework } from './suites/framework.js';
 
 /**
- * Tests of a decide function, one line a case: `given(state).when(command).then(outcome)`, or `.thenRefused(code)`. The
- * words before each value make the test's name.
+ * Tests of a decide function, one line per case: `given(state).when(command).then(outcome)`, or `.thenRefused(code)`.
+ * The descriptions before the values form the test's name.
  */
 export function decisions<State, Command, Outcome>(
   { it, expect }: Pick<TestFramework, 'it' | 'expect'>,

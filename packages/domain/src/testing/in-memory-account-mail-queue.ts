@@ -21,7 +21,7 @@ type Link = Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'> & {
   readonly tokenHash: string;
 };
 
-/** The mails, and the links of those that were sent. */
+/** The mails, and the links in the mails that were sent. */
 export class InMemoryAccountMailQueue implements AccountMailQueue {
   private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
   private readonly links = new Map<string, Link>();

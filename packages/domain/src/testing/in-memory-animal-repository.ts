@@ -53,17 +53,17 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return { animal: this.get(id), isOrdered: this.isOrdered(id) };
   }
 
-  /** For orders, which must see and change it in one turn. */
+  /** For orders. It is synchronous, so that nothing else changes the animal between their read and their write. */
   get(id: AnimalId): Animal | undefined {
     return this.animals.get(id);
   }
 
-  /** @param isOrdered whether an order for the animal is placed. */
+  /** @param isOrdered returns whether an order for the animal is placed. */
   askAboutOrders(isOrdered: (id: AnimalId) => boolean): void {
     this.isOrdered = isOrdered;
   }
 
-  /** @param mayHave whether animals may be put into the category. */
+  /** @param mayHave returns whether animals may be put into the category. */
   askAboutCategories(mayHave: (id: CategoryId) => boolean): void {
     this.mayHave = mayHave;
   }

@@ -15,7 +15,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import { remember } from './in-memory-idempotency-records.js';
 
-/** An event, and the account that it is for. Undefined: everybody. */
+/** An event, and the account that receives it. Undefined: all accounts. */
 export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
 
 export class InMemoryEventFeed implements EventFeed {
@@ -36,12 +36,12 @@ export class InMemoryEventFeed implements EventFeed {
     return this.purged;
   }
 
-  /** The published events behind a position, in their order. */
+  /** The published events after a position, in their order. */
   after(position: EventPosition): readonly (readonly [EventPosition, Stored])[] {
     return [...this.published].filter(([each]) => each > position);
   }
 
-  /** As whoever restores a database does. */
+  /** Begins a new epoch, as an operator does who restores a database. */
   beginEpoch(epoch: FeedEpoch): void {
     this.epoch = epoch;
   }

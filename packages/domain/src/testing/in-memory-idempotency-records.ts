@@ -8,7 +8,7 @@ interface Recorded {
   readonly answeredAt: Instant;
 }
 
-/** Runs one request at a time, so that a failed one can be undone: nothing else may write meanwhile. */
+/** Runs one request at a time. Nothing else writes meanwhile, so that a failed request can be undone. */
 export class InMemoryIdempotencyRecords implements IdempotencyRecords {
   private readonly answers = new Map<string, Recorded>();
   private last: Promise<unknown> = Promise.resolve();

@@ -16,7 +16,7 @@ import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryOrderRepository implements OrderRepository {
-  // Insertion order is id order, as with the animals.
+  // New orders get increasing ids, so the map's order is that of the ids.
   private readonly orders = new Map<OrderId, Order>();
 
   constructor(

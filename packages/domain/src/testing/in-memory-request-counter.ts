@@ -41,7 +41,7 @@ export class InMemoryRequestCounter implements RequestCounter {
     );
   }
 
-  /** This adapter stores nothing to delete. */
+  /** Does nothing, because nothing is stored. */
   async purge(): Promise<number> {
     return 0;
   }

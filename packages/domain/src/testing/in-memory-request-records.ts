@@ -97,7 +97,7 @@ export class InMemoryRequestRecords implements RequestRecords {
     return purged;
   }
 
-  /** Deletes what is not kept of a closed account. */
+  /** Deletes the records that aren't kept after the account is closed. */
   deleteOfAccount(accountId: AccountId): void {
     for (const [id, row] of this.usage.hour) if (row.accountId === accountId) this.usage.hour.delete(id);
     this.refusals.delete(accountId);

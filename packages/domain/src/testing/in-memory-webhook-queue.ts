@@ -22,10 +22,10 @@ import type { InMemoryAccountRepository } from './in-memory-account-repository.j
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
 import { type InMemoryWebhookRepository, NEVER, type WebhookEntry } from './in-memory-webhook-repository.js';
 
-/** Events that a turn takes from the feed at once, and portions of a recovery. */
+/** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
 const MOST_QUEUED = 10_000;
-/** Characters of the events that a turn sends. */
+/** A turn sends events of at most so many characters together. */
 const MOST_CHARACTERS = 65_536;
 
 interface DeliveryJob {
@@ -172,7 +172,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     return deleted;
   }
 
-  /** Takes the next events of the feed, and all that the webhook is to recover. */
+  /** Queues deliveries of the next events of the feed, and of all events that are to be recovered. */
   private take(id: WebhookId): void {
     const entry = this.webhooks.entries.get(id);
     if (entry === undefined || this.queued(id).length >= MOST_QUEUED) return;
@@ -194,7 +194,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     this.webhooks.wish(id, undefined);
   }
 
-  /** Ends a turn. The next one is due when a delivery is, or at once if the feed may have more. */
+  /** Ends a turn. The next one is due after the pause, when a delivery is due or at once if the feed may have more. */
   private rest(id: WebhookId, pause: number): void {
     const entry = this.webhooks.entries.get(id);
     const now = this.clock.now();
@@ -217,18 +217,18 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       .sort((one, other) => open(one) - open(other));
   }
 
-  /** Whether the account may be sent its webhooks' deliveries. */
+  /** Whether the account has the scopes that deliveries need. */
   private isServed({ webhook }: WebhookEntry): boolean {
     const scopes = this.accounts.stored(webhook.accountId)?.account.scopes;
     return scopes === undefined || DELIVERY_SCOPES.every((scope) => scopes.includes(scope));
   }
 
-  /** The events behind the webhook's position that are for it. */
+  /** The events after the webhook's position that it receives. */
   private untaken({ webhook, position }: WebhookEntry): readonly (readonly [EventPosition, Stored])[] {
     return this.events.after(position).filter(([, event]) => isFor(webhook, event));
   }
 
-  /** Without those of purged events. */
+  /** The webhook's deliveries, without those of purged events. */
   private kept(webhookId: WebhookId): DeliveryJob[] {
     return [...this.jobs.values()].filter(
       (job) => job.webhookId === webhookId && (job.position === undefined || job.position > this.events.purgedUntil),

@@ -29,7 +29,7 @@ import type { InMemoryAccountRepository } from './in-memory-account-repository.j
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 
-/** Events that are to be queued besides those behind the webhook's position. */
+/** Events up to `end` that will be queued again, besides those after the webhook's position in the feed. */
 interface Recovery {
   readonly since: Instant;
   readonly position: EventPosition;
@@ -171,21 +171,21 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     if (entry !== undefined) this.entries.set(id, { ...entry, ...change });
   }
 
-  /** Makes the next turn due. An open turn is waited for. */
+  /** Makes the next turn due now, or as soon as the current one has ended. */
   wake(id: WebhookId): void {
     const entry = this.entries.get(id);
     const turnAt = later(this.clock.now(), Math.max(0, (entry?.busyUntil ?? 0) - this.clock.now()));
     this.set(id, { pausedUntil: AT_ONCE, turnAt });
   }
 
-  /** What a webhook that gets disabled hasn't taken stays wanted. */
+  /** Called when a webhook gets disabled: the events that it hasn't taken yet are recovered once it is enabled. */
   keepUntaken(id: WebhookId): void {
     const { recovery, position = this.events.last } = this.entries.get(id) ?? {};
     const from = recovery === undefined || position < recovery.position ? position : recovery.position;
     this.set(id, { recovery: { since: recovery?.since ?? AT_ONCE, position: from, end: this.events.last } });
   }
 
-  /** Since when the owner wants events again. */
+  /** Stores since when the owner wants events to be sent again. */
   wish(id: WebhookId, recoveringSince: Instant | undefined): void {
     const entry = this.entries.get(id);
     if (entry !== undefined) this.set(id, { webhook: { ...entry.webhook, recoveringSince } });

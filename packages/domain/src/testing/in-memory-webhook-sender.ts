@@ -4,7 +4,7 @@ import type { WebhookRequest, WebhookResponse, WebhookSender } from '../webhooks
 /** Delivers into a list. */
 export class InMemoryWebhookSender implements WebhookSender {
   readonly requests: WebhookRequest[] = [];
-  /** What the receivers answer: a status or a whole response, or an error if there is no answer. */
+  /** Returns the receiver's answer: a status, a whole response, or an error if there is no response. */
   answer: (request: WebhookRequest) => number | WebhookResponse | Error = () => 204;
 
   async check(url: string): Promise<string> {

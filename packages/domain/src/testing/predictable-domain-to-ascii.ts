@@ -1,4 +1,4 @@
-/** Labels and their Punycode. Tests need no others. */
+/** The labels that the tests use, and their Punycode. */
 const PUNYCODE = new Map([['bücher', 'xn--bcher-kva']]);
 const ASCII = /^[\w-]*$/;
 const NUMBER = /^(0x[\da-f]*|\d+)$/;

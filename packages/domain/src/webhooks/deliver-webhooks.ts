@@ -18,12 +18,12 @@ import { signingSecrets, type WebhookId } from './webhook.js';
 import type { WebhookBacklog } from './webhook-queue.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
-/** Deliveries of a turn, which are sent at the same time. */
+/** Deliveries of one turn. They are sent at the same time. */
 const MOST_OF_A_TURN = 20;
 /** If a worker is killed, its receivers wait at most this long. */
 const LEASE = 20 * SECOND;
 const TIMEOUT = 15 * SECOND;
-/** Some of a worker's turns are kept for receivers that were quicker than this. */
+/** Some of a worker's jobs take turns only of receivers whose last turn took at most this long. */
 export const QUICK_TURN = SECOND;
 
 const RETRIES = { attempts: PAUSES.length + 1, pauses: { longest: PAUSES, drawn: 0.1 } };
@@ -38,7 +38,7 @@ export interface WebhookAttempt extends Pick<DueDelivery, 'type'> {
   readonly reason?: unknown;
 }
 
-/** Takes a turn of a receiver, and sends it what is due. */
+/** Takes one turn (`Turn`) of a receiver, and sends it the deliveries that are due. */
 export class DeliverWebhooks {
   constructor(
     private readonly ports: Omit<WebhookPorts, 'webhooks'>,
@@ -47,8 +47,8 @@ export class DeliverWebhooks {
 
   /**
    * @param onAttempt called after each attempt.
-   * @param onMore called before the first attempt, which may take long: other receivers may be waiting.
-   * @param longestTurn takes no turn of a receiver whose last one took more milliseconds. Default: any.
+   * @param onMore called before the first attempt, which may take long: other receivers may be waiting for a turn.
+   * @param longestTurn only receivers whose last turn took at most so many milliseconds. Default: all.
    * @returns whether other receivers may be waiting.
    */
   async execute(
@@ -61,15 +61,15 @@ export class DeliverWebhooks {
     const turn = await webhookDeliveries.takeTurn({ limit: MOST_OF_A_TURN, lease: LEASE, longestTurn });
     if (turn === undefined) return { mayHaveMore: false };
     onMore();
-    // Each attempt ends within the lease, so that no other worker calls the receiver meanwhile. Otherwise the turn runs out.
+    // An attempt must end within the lease, so that no other worker calls the receiver meanwhile. If too little is left
+    // of it, nothing is sent: the turn expires, and another one follows.
     if (clock.now() + TIMEOUT >= later(begun, LEASE)) return { mayHaveMore: true };
-    // A receiver refuses what was signed with a clock that is minutes off, so the queue's clock counts, not this process's.
+    // The queue's clock, because this process's may be wrong: receivers refuse a signature whose time is minutes off.
     const now = () => later(turn.takenAt, clock.now() - begun);
-    const attempts = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, { now, onAttempt }));
-    const responses = await Promise.all(attempts);
-    const made = { url: turn.receiver.url, responses };
+    const sending = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, { now, onAttempt }));
+    const attempts = { url: turn.receiver.url, responses: await Promise.all(sending) };
     await webhookDeliveries.endTurn(turn, clock.now() - begun, (receiver) => {
-      const end = decideTurnEnd(receiver, made, now());
+      const end = decideTurnEnd(receiver, attempts, now());
       return end.isFailing && this.options.mailsAccounts ? { end, notice: this.noticeTo(receiver, now()) } : { end };
     });
     return { mayHaveMore: true };
@@ -87,23 +87,23 @@ export class DeliverWebhooks {
   ): Promise<WebhookResponse | undefined> {
     const { webhookDeliveries, cryptography } = this.ports;
     const { id, type, failures } = delivery;
-    const about = { id, type, webhookId: turn.receiver.id, attempt: failures + 1 };
+    const reported = { id, type, webhookId: turn.receiver.id, attempt: failures + 1 };
     const attemptedAt = now();
     const { response, reason } = await this.send(turn, delivery, attemptedAt);
-    const made = { attemptedAt, responseStatus: response?.status, duration: now() - attemptedAt };
+    const attempt = { attemptedAt, responseStatus: response?.status, duration: now() - attemptedAt };
     if (reason === undefined) {
-      await webhookDeliveries.settle(delivery, { status: 'sent' }, made);
-      onAttempt({ ...about, outcome: 'sent' });
+      await webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
+      onAttempt({ ...reported, outcome: 'sent' });
       return response;
     }
     const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
     const outcome = decideFailure(delivery, { ...RETRIES, reason, random });
-    await webhookDeliveries.settle(delivery, outcome, made);
-    onAttempt({ ...about, outcome: outcome.status === 'queued' ? 'postponed' : 'failed', reason });
+    await webhookDeliveries.settle(delivery, outcome, attempt);
+    onAttempt({ ...reported, outcome: outcome.status === 'queued' ? 'postponed' : 'failed', reason });
     return response;
   }
 
-  /** The response, and why the attempt failed if it did. */
+  /** The response if there was one, and the reason if the attempt failed. */
   private async send(
     { receiver, secrets }: Turn,
     delivery: DueDelivery,

@@ -4,7 +4,7 @@ import { DAY, HOUR, type Instant, later, MINUTE, SECOND } from '../kernel/clock.
 import type { Webhook, WebhookId, WebhookSecrets } from './webhook.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
-/** `dlv_` and 32 hexadecimal digits, which say nothing about their order. */
+/** `dlv_` and 32 hexadecimal digits. They don't show the order of deliveries. */
 export type DeliveryId = Branded<string, 'DeliveryId'>;
 
 export function isDeliveryId(text: string): text is DeliveryId {
@@ -14,36 +14,36 @@ export function isDeliveryId(text: string): text is DeliveryId {
 export const DELIVERY_STATUSES = ['queued', 'sent', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The type of what `PingWebhook` sends. No event has it. */
+/** The type of the delivery that `PingWebhook` sends. No event has this type. */
 export const PING = 'webhook.ping';
 
-/** Attempts of a delivery that are kept, the latest ones. */
+/** How many of a delivery's attempts are kept: the latest ones. */
 export const KEPT_ATTEMPTS = 10;
 
-/** What came of one attempt to deliver. */
+/** The result of one attempt to deliver. */
 export interface DeliveryAttempt {
   readonly attemptedAt: Instant;
   /** Undefined if there was no response. */
   readonly responseStatus: number | undefined;
-  /** Milliseconds until the response, or until there could be none. */
+  /** Milliseconds until the response, or until the attempt failed without one. */
   readonly duration: number;
 }
 
-/** One event on its way to one webhook. */
+/** The delivery of one event, or of a ping, to one webhook. */
 export interface WebhookDelivery {
   readonly id: DeliveryId;
   /** Undefined for a ping. */
   readonly eventId: EventId | undefined;
   readonly type: EventType | typeof PING;
   readonly status: DeliveryStatus;
-  /** Attempts so far, since it was last queued by its owner. */
+  /** Attempts since it was queued, or since its owner last queued it again. */
   readonly attempts: number;
   /** The status of the last response. Undefined if there was none. */
   readonly responseStatus: number | undefined;
-  /** Its last attempts, oldest first: also those from before its owner queued it again. */
+  /** Its last attempts, oldest first, including those from before its owner queued it again. */
   readonly history: readonly DeliveryAttempt[];
   readonly createdAt: Instant;
-  /** Undefined unless it is queued, and its webhook enabled. */
+  /** Undefined unless the delivery is queued and its webhook is enabled. */
   readonly nextAttemptAt: Instant | undefined;
 }
 
@@ -53,19 +53,19 @@ export interface DeliveryWithBody {
   readonly body: string;
 }
 
-/** A webhook in its turn, and how its turns have gone. */
+/** A webhook, and the results of its last turns. */
 export interface Receiver extends Pick<Webhook, 'id' | 'accountId' | 'url' | 'description' | 'status' | 'updatedAt'> {
-  /** Turns in succession in which nothing was delivered. */
+  /** Successive turns, up to the last one, in which nothing was delivered. */
   readonly failedTurns: number;
-  /** The first failed attempt since the last successful one. */
+  /** The time of the first failed attempt since the last successful one. */
   readonly failingSince: Instant | undefined;
   /** When a delivery was last attempted. */
   readonly attemptedAt: Instant | undefined;
 }
 
-/** A delivery that is to be attempted in a turn. */
+/** A delivery that is attempted in a turn. */
 export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 'type'> {
-  /** Failed attempts so far, since it was last queued by its owner. */
+  /** Failed attempts since it was queued, or since its owner last queued it again. */
   readonly failures: number;
   /** How often its owner has queued it again. */
   readonly requeued: number;
@@ -75,11 +75,11 @@ export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 't
   readonly data: string;
 }
 
-/** The right to call a receiver, until the turn ends or its lease. Nobody else calls it meanwhile. */
+/** The exclusive right of one worker to call a receiver, until the turn is ended or its lease expires. */
 export interface Turn {
   /** Each later turn of the webhook has a higher number. */
   readonly number: number;
-  /** By the queue's clock. */
+  /** When the turn began, by the queue's clock. */
   readonly takenAt: Instant;
   readonly receiver: Receiver;
   readonly secrets: WebhookSecrets;
@@ -87,19 +87,19 @@ export interface Turn {
   readonly deliveries: readonly DueDelivery[];
 }
 
-/** What an attempt leads to. */
+/** The delivery's status after an attempt. */
 export type DeliveryOutcome =
   | { readonly status: 'sent' | 'failed' }
   /** It is attempted again after `pause` milliseconds. */
   | { readonly status: 'queued'; readonly pause: number };
 
-/** How long all deliveries of a webhook may fail before it is disabled. */
+/** A webhook is disabled after all its deliveries have failed for this long. */
 const MOST_FAILING = 5 * DAY;
 
-/** A longer time without an attempt says nothing about a receiver. */
+/** After a longer time without any attempt, a receiver doesn't count as failing since before. */
 const LONGEST_GAP = 2 * DAY;
 
-/** How long a receiver may ask not to be called. */
+/** The longest `Retry-After` of a receiver that is respected. */
 const LONGEST_RETRY_AFTER = DAY;
 
 /** The pauses after the first failed attempt, the second …; after the last one the delivery has failed. */
@@ -118,15 +118,15 @@ export const PAUSES: readonly number[] = [
 const FIRST_TURN_PAUSE = 5 * SECOND;
 const LONGEST_TURN_PAUSE = MINUTE;
 
-/** What follows a turn for its receiver. */
+/** The changes of a receiver at the end of its turn. */
 export interface TurnEnd extends Pick<Receiver, 'status' | 'updatedAt' | 'failedTurns' | 'failingSince'> {
   /** Milliseconds until its next turn. */
   readonly pause: number;
-  /** Whether it is disabled because nothing was delivered for five days, which its owner doesn't know. */
+  /** Whether it is disabled because nothing was delivered for five days. Its owner gets a mail. */
   readonly isFailing: boolean;
 }
 
-/** The receiver says that nothing must be sent to it any more. */
+/** A receiver answers 410 Gone to ask that nothing is sent to it any more. */
 export const GONE = 410;
 const ASK_TO_WAIT = [429, 503];
 
@@ -136,25 +136,26 @@ export function isSuccess({ status }: WebhookResponse): boolean {
 
 /** The attempts of a turn, of which there is at least one. */
 export interface Attempts {
-  /** Where they were sent. */
+  /** The URL to which they were sent. */
   readonly url: string;
   /** Undefined for an attempt without a response. */
   readonly responses: readonly (WebhookResponse | undefined)[];
 }
 
 /**
- * What follows the attempts of a turn. A receiver that fails is asked less often, so that it holds fewer turns; each delivery
- * has its own pauses besides. Attempts at a URL that was changed meanwhile say nothing about the receiver.
+ * The end of a turn. A receiver that fails gets longer pauses between its turns, so that it occupies fewer workers.
+ * (Each delivery has its own pauses, too.) If the webhook's URL was changed meanwhile, the attempts don't count: they
+ * say nothing about the new receiver.
  */
 export function decideTurnEnd(receiver: Receiver, { url, responses }: Attempts, now: Instant): TurnEnd {
   const { status, updatedAt } = receiver;
-  const well = { status, updatedAt, failedTurns: 0, failingSince: undefined, pause: 0, isFailing: false };
-  if (receiver.url !== url || status === 'disabled') return well;
+  const healthy = { status, updatedAt, failedTurns: 0, failingSince: undefined, pause: 0, isFailing: false };
+  if (receiver.url !== url || status === 'disabled') return healthy;
   const answers = responses.filter((response) => response !== undefined);
-  const asked = Math.max(0, ...answers.map(askedPause));
+  const longestAsked = Math.max(0, ...answers.map(askedPause));
   const isGone = answers.some((response) => response.status === GONE);
   const disabled = { status: 'disabled', updatedAt: now } as const;
-  if (answers.some(isSuccess)) return { ...well, pause: asked, ...(isGone && disabled) };
+  if (answers.some(isSuccess)) return { ...healthy, pause: longestAsked, ...(isGone && disabled) };
   const failingSince = stillFailingSince(receiver, now);
   const isFailing = now >= later(failingSince, MOST_FAILING);
   const pause = Math.min(FIRST_TURN_PAUSE * 2 ** receiver.failedTurns, LONGEST_TURN_PAUSE);
@@ -163,13 +164,13 @@ export function decideTurnEnd(receiver: Receiver, { url, responses }: Attempts, 
     updatedAt,
     failedTurns: receiver.failedTurns + 1,
     failingSince,
-    pause: Math.max(pause, asked),
+    pause: Math.max(pause, longestAsked),
     isFailing: isFailing && !isGone,
     ...((isFailing || isGone) && disabled),
   };
 }
 
-/** A receiver that nobody has called for days has not been failing meanwhile. */
+/** Since when the receiver fails. It begins anew if nobody has called the receiver for days. */
 function stillFailingSince({ failingSince, attemptedAt }: Receiver, now: Instant): Instant {
   const isKnown = attemptedAt !== undefined && now <= later(attemptedAt, LONGEST_GAP);
   return isKnown && failingSince !== undefined ? failingSince : now;
@@ -185,7 +186,7 @@ export function pingData(id: WebhookId): string {
   return `{"id":"${id}"}`;
 }
 
-/** What a receiver gets. */
+/** The body of the request to a receiver. */
 export function deliveryBody({ type, createdAt, data }: Pick<DueDelivery, 'type' | 'createdAt' | 'data'>): string {
   return `{"type":"${type}","timestamp":"${new Date(createdAt).toISOString()}","data":${data}}`;
 }

@@ -5,7 +5,7 @@ import type { WebhookPorts } from './ports.js';
 import { decideRemoval, decideWebhookChange, type Webhook, type WebhookCommand, type WebhookId } from './webhook.js';
 import type { AccountWebhook, SecretCounts, WebhookPart } from './webhook-repository.js';
 
-// An operator's use cases find a webhook by its id alone.
+// Operators may use every webhook, so these use cases find it by its id, without an account.
 
 export interface ListAllWebhooksInput extends WebhookPart {
   readonly email?: string | undefined;
@@ -48,7 +48,7 @@ export class RemoveWebhook {
   }
 }
 
-/** With which keys the secrets of webhooks are encrypted. */
+/** Counts webhooks by the encryption keys of their secrets. */
 export class CountWebhookSecrets {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
 

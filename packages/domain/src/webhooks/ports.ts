@@ -10,6 +10,6 @@ export interface WebhookPorts extends SystemPorts {
 }
 
 export interface WebhookOptions {
-  /** Whether mails to accounts are sent. Then an owner is told of a webhook that was disabled. Default: no. */
+  /** Whether mails to accounts are sent. If so, an owner gets one when a webhook was disabled. Default: false. */
   readonly mailsAccounts: boolean;
 }

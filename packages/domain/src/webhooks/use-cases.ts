@@ -52,7 +52,7 @@ export class CreateWebhook {
   async execute({ accountId, actor, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const { webhooks, webhookSender, clock, cryptography } = this.ports;
     const fields = webhookFields(input);
-    // Before the check, which asks other servers. Afterwards everything is judged again.
+    // Fails early, before `check` asks name servers. `decideCreation` checks it again.
     requireRoom((await webhooks.list(accountId)).length);
     const url = webhookUrl(await webhookSender.check(fields.url));
     const secret = newWebhookSecret(cryptography);
@@ -109,7 +109,7 @@ export class ChangeWebhook {
     return webhooks.change(command, (state) => decideWebhookChange(state, checked, clock.now()));
   }
 
-  /** The change is judged before the check, which asks other servers, and again when it is stored. */
+  /** The change is checked first, before `check` asks name servers, and again when it is stored. */
   private async checkedUrl(edit: WebhookEdit, url: string): Promise<string> {
     const { webhooks, webhookSender, clock } = this.ports;
     const stored = await webhooks.lock(edit, async (state) => {
@@ -131,7 +131,7 @@ export class DeleteWebhook {
   }
 }
 
-/** Gives a webhook another secret. The one that it replaces also signs for a day. */
+/** Gives a webhook a new secret. For a day the replaced one signs, too. */
 export class RotateWebhookSecret {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock' | 'cryptography'>) {}
 
@@ -165,7 +165,7 @@ export class PingWebhook {
   }
 }
 
-/** Makes the next turn due of each webhook that the feed has something for. To be called after events were published. */
+/** Makes the next turn due of each webhook for which the feed has events. Called after events were published. */
 export class WakeWebhooks {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhookDeliveries'>) {}
 
@@ -212,7 +212,7 @@ export interface RetryDeliveryInput extends WebhookCommand {
   readonly deliveryId: string;
 }
 
-/** Sends a delivery again at once, whatever has become of it, with all its attempts. */
+/** Queues a delivery again, whatever its status. It is due at once, and has all its attempts again. */
 export class RetryDelivery {
   constructor(private readonly ports: DeliveryPorts) {}
 
@@ -230,8 +230,8 @@ export class RetryDelivery {
 }
 
 /**
- * Sends again what has failed, or was never sent, of the events that happened at that instant or later and are kept. This
- * stores the wish; `DeliverWebhooks` carries it out.
+ * Asks for the events since an instant to be sent again, if their delivery has failed or never began and they are still
+ * kept. This only stores the request; `DeliverWebhooks` does the work.
  */
 export class RecoverDeliveries {
   constructor(private readonly ports: DeliveryPorts) {}

@@ -16,9 +16,9 @@ import type {
 import type { WebhookId } from './webhook.js';
 
 export interface TurnRequest {
-  /** Most deliveries. There are fewer if their events are large. */
+  /** The most deliveries of the turn. It has fewer if their events are large. */
   readonly limit: number;
-  /** Milliseconds that the turn lasts, unless it is ended. */
+  /** Milliseconds after which the turn expires, unless it is ended earlier. */
   readonly lease: number;
   /** Only webhooks whose last turn took no more milliseconds. Default: all. */
   readonly longestTurn?: number | undefined;
@@ -32,13 +32,13 @@ export interface DeliveryQuery extends PagePart<DeliveryId> {
 export interface WebhookBacklog {
   /** Events that are still to be delivered to an enabled webhook, and deliveries that wait for another attempt. */
   readonly waiting: number;
-  /** Enabled webhooks of which nothing could be delivered in their last turn. */
+  /** Enabled webhooks to which nothing could be delivered in their last turn. */
   readonly failing: number;
-  /** Since when a turn is due that nobody takes, of a webhook that doesn't fail. */
+  /** The earliest due turn that no worker has taken, of a webhook that doesn't fail. Undefined if there is none. */
   readonly dueSince: Instant | undefined;
 }
 
-/** What a turn's end stores. */
+/** What is stored at the end of a turn. */
 export interface EndedTurn {
   readonly end: TurnEnd;
   /** A mail to the owner. */
@@ -46,40 +46,43 @@ export interface EndedTurn {
 }
 
 /**
- * Port: the deliveries of events to webhooks. Each enabled webhook follows the feed from a position of its own: a turn in
- * which nothing is due takes its next events, a bounded number of them. So nothing is stored for a webhook that isn't
- * about to be sent, and a receiver that is slow or dead holds one turn, however many events it has missed.
+ * Port: the deliveries of events to webhooks. Each enabled webhook has its own position in the feed. In a turn that has
+ * room for more deliveries, it takes a bounded number of the next events after that position. So a delivery is stored
+ * only shortly before it is sent, and a receiver that is slow or dead occupies one turn, however many events it has
+ * missed.
  *
  * Only the queue's own clock decides what is due. Each method is atomic, and durable once its promise resolves.
  */
 export interface WebhookQueue {
-  /** Makes the next turn due of each resting webhook that the feed has something for. Returns their number. */
+  /** Makes a turn due for each webhook that waits for events and has some in the feed. Returns the number of webhooks. */
   wake(): Promise<number>;
   /**
-   * Takes a turn of one receiver. Among those that have been due longest, one of an account with fewer open turns comes
-   * first, then one whose last turn was shorter. Undefined if no turn is due. Webhooks of an account that lacks a scope
-   * (`DELIVERY_SCOPES`) have none, and go on where they were once it has all.
+   * Takes a turn of one receiver: among those that have been due longest, first one of an account with fewer open
+   * turns, then one whose last turn was shorter. Undefined if no turn is due. A webhook whose account lacks one of
+   * `DELIVERY_SCOPES` gets no turn; once the account has them, it continues where it stopped.
    */
   takeTurn(request: TurnRequest): Promise<Turn | undefined>;
   /**
-   * Records an attempt and what it leads to. Does nothing if the owner has queued the delivery again meanwhile; a failed attempt also does nothing
-   * if another has sent it.
+   * Records an attempt and its outcome. Does nothing if the owner has queued the delivery again meanwhile, or if the
+   * attempt failed and another one has sent the delivery.
    */
   settle(delivery: DueDelivery, outcome: DeliveryOutcome, attempt: DeliveryAttempt): Promise<void>;
   /**
-   * Ends a turn that took so many milliseconds as `decide` says. It gets the webhook as it is now, locked. Does nothing if
-   * the webhook is gone, or a later turn exists.
+   * Ends a turn with the result of `decide`, which gets the current webhook, locked. Does nothing if the webhook was
+   * deleted, or a later turn exists.
+   *
+   * @param took milliseconds that the turn took.
    */
   endTurn(turn: Turn, took: number, decide: (receiver: Receiver) => EndedTurn): Promise<void>;
-  /** Queues a ping, due at once. Undefined if `MOST_PINGS` wait. */
+  /** Queues a ping that is due at once. Undefined if `MOST_PINGS` are queued already. */
   ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given place. */
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
   /** Undefined if the webhook has no such delivery, or its event is no longer kept. */
   find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined>;
-  /** Queues the delivery again, with all its attempts; it is due at once. Undefined if there is no such delivery. */
+  /** Queues the delivery again, due at once and with all its attempts. Undefined if there is no such delivery. */
   retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
-  /** Stores the wish to get again, from the next turn on, what has failed or was never sent since that instant. */
+  /** From the next turn on, events since that instant are sent whose delivery has failed or never began. */
   recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void>;
   backlog(): Promise<WebhookBacklog>;
   /** Deletes the pings that were created at or before that instant. Returns their number. */

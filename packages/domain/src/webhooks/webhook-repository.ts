@@ -13,9 +13,9 @@ import type {
   WebhookState,
 } from './webhook.js';
 
-/** Webhooks are in the order of their ids. */
+/** A part of the webhooks, which are sorted by their ids. */
 export interface WebhookPart {
-  /** The part begins behind that webhook. */
+  /** The part begins after that webhook. */
   readonly after?: WebhookId | undefined;
   readonly limit: number;
 }
@@ -39,22 +39,22 @@ export interface ReencryptedPart {
   readonly unreadable: readonly Pick<Webhook, 'id' | 'status'>[];
 }
 
-/** How many webhooks have their secrets, past ones included, encrypted with which keys of this process. */
+/** Webhooks by the keys with which their secrets are encrypted, including replaced secrets that still sign. */
 export interface SecretCounts {
   readonly first: number;
-  /** With another key of this process. */
+  /** At least one with another key of this process. */
   readonly older: number;
-  /** With a key that this process lacks, or nobody has looked yet. */
+  /** At least one with a key that this process lacks, or that isn't recorded yet. */
   readonly unknown: number;
 }
 
 /**
- * Port: the webhooks of open accounts, which are deleted when an account is closed, or its keys are revoked because a
- * stranger may have made them. Each method is atomic. If `decide` throws, nothing changes. The secrets are encrypted where
- * they are stored: the first key of the process encrypts, all its keys decrypt.
+ * Port: the webhooks of open accounts. They are deleted when the account is closed, or when its keys are revoked
+ * because a stranger may have made them. Each method is atomic. If `decide` throws, nothing changes. The secrets are
+ * stored encrypted: the first key of the process encrypts, all its keys decrypt.
  *
- * What `decide` gets is locked until its outcome is stored, in this order: the account, the actor's key, the webhook. So
- * no other webhook of the account is added meanwhile, and nobody takes the actor's authority away.
+ * The state that `decide` gets is locked until the result is stored, in this order: the account, the actor's key, the
+ * webhook. So no other webhook of the account is added meanwhile, and the actor's key isn't revoked.
  */
 export interface WebhookRepository {
   /** Stores the webhook that `decide` returns. */
@@ -63,30 +63,31 @@ export interface WebhookRepository {
   /** All webhooks of the account, the oldest first. */
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**
-   * Stores what `decide` returns. If its address or status changes, its next turn is due once the open one has ended, and
-   * earlier failures no longer count. One that is enabled gets no event from while it was disabled.
+   * Stores the webhook that `decide` returns. If its URL or status changes, earlier failures no longer count, and its
+   * next turn is due at once, or when the current one has ended. One that gets enabled receives no event that happened
+   * while it was disabled.
    */
   change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook>;
   /**
-   * Gives the webhook the secret that `decide` returns. The secret that is replaced isn't read, so it may be one that can't
+   * Gives the webhook the secret that `decide` returns. The replaced secret isn't read, so this works even if it can't
    * be decrypted.
    */
   rotate(command: WebhookCommand, decide: (state: SecretRotationState) => SecretRotation): Promise<Webhook>;
   /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it. */
   remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void>;
-  /** Runs `work` in a transaction in which the same is locked. If it throws, nothing of what it did in that is stored. */
+  /** Runs `work` in a transaction that locks the same rows. If `work` throws, the transaction changes nothing. */
   lock<Result>(
     command: WebhookCommand,
     work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
     transaction?: Transaction,
   ): Promise<Result>;
-  /** The account whose webhook it is. */
+  /** The account that owns the webhook. */
   findOwner(id: WebhookId): Promise<AccountId | undefined>;
   /** Webhooks of all accounts, or of one. */
   listAll(query: WebhookQuery): Promise<readonly AccountWebhook[]>;
   /**
-   * Encrypts the secrets of the next webhooks with the first key, and forgets those that no longer sign at that instant. What
-   * can't be decrypted stays. A secret that is replaced meanwhile isn't touched.
+   * Encrypts the secrets of the next webhooks with the first key, and deletes those that no longer sign at that
+   * instant. Those that can't be decrypted stay as they are. A secret that is replaced meanwhile isn't changed.
    */
   reencrypt(part: WebhookPart, now: Instant): Promise<ReencryptedPart>;
   countSecrets(): Promise<SecretCounts>;

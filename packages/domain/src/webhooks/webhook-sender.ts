@@ -8,11 +8,11 @@ export interface WebhookRequest {
   readonly at: Instant;
   /** JSON. */
   readonly body: string;
-  /** `whsec_…`; each signs. */
+  /** `whsec_…`. The request is signed with each of them. */
   readonly secrets: readonly string[];
 }
 
-/** What a receiver has answered. */
+/** The response of a receiver. */
 export interface WebhookResponse {
   readonly status: number;
   /** Milliseconds for which the receiver asks not to be called: `Retry-After`. Undefined if it doesn't. */
@@ -22,16 +22,17 @@ export interface WebhookResponse {
 /** Port: calls the receivers of webhooks. */
 export interface WebhookSender {
   /**
-   * Checks where a webhook may go; resolves its name. Resolves to the URL in the form in which it is stored: as the WHATWG's
-   * parser writes it, without a fragment.
+   * Checks whether a webhook may have this URL, and looks its host up in DNS. Resolves to the URL in the form in which
+   * it is stored: normalised by the WHATWG's URL parser, without a fragment.
    *
-   * @throws DomainError `invalid_parameter`, naming `url` and the rule. Its message doesn't tell whether the name exists.
+   * @throws DomainError `invalid_parameter`, naming `url` and the rule. Its message doesn't tell whether the name
+   * exists.
    */
   check(url: string): Promise<string>;
 
   /**
-   * Makes one attempt within `timeout` milliseconds. Resolves to the response, whatever its status and whatever becomes of
-   * its body.
+   * Makes one attempt within `timeout` milliseconds. Resolves to the response, whatever its status, even if its body is
+   * cut off.
    *
    * @throws Error with the reason if there is no response, or the address isn't allowed.
    */

@@ -14,7 +14,7 @@ import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 export type WebhookId = Branded<string, 'WebhookId'>;
 
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
-/** A `disabled` one is sent nothing. Events that happen meanwhile have no delivery, unless they are recovered. */
+/** Nothing is sent to a `disabled` one. Events that happen meanwhile are delivered only if the owner recovers them. */
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
 /** Where an account's events are sent. */
@@ -26,7 +26,7 @@ export interface Webhook {
   readonly types: readonly EventType[] | undefined;
   readonly description: string | undefined;
   readonly status: WebhookStatus;
-  /** Events since then are sent again, at its owner's wish. Undefined once they are, and without a wish. */
+  /** The owner has asked to send the events since then again. Undefined if not, and once all are queued. */
   readonly recoveringSince: Instant | undefined;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -37,16 +37,16 @@ export interface NewWebhook extends Webhook {
   readonly secret: string;
 }
 
-/** A secret that another one has replaced. It signs until it ends. */
+/** A secret that was replaced. It signs until it ends. */
 export interface PastSecret {
   readonly secret: string;
   readonly until: Instant;
 }
 
-/** Only the deliveries of a webhook see its secrets. */
+/** The secrets of a webhook. Only its deliveries read them. */
 export interface WebhookSecrets {
   readonly current: string;
-  /** The last replaced one first. */
+  /** The secrets that were replaced, the latest first. */
   readonly past: readonly PastSecret[];
 }
 
@@ -55,18 +55,18 @@ type End = Pick<PastSecret, 'until'>;
 export interface SecretRotation {
   readonly webhook: Webhook;
   readonly secret: string;
-  /** Until then the secret that is replaced signs. */
+  /** The replaced secret signs until then. */
   readonly until: Instant;
 }
 
 /** The scopes that every operation on a webhook needs. */
 const MANAGING_SCOPES: readonly Scope[] = ['webhooks:write'];
 
-/** An account without one of these scopes is sent nothing, and can't ask for anything to be sent. */
+/** Nothing is sent to the webhooks of an account that lacks one of these scopes, and it can't request a delivery. */
 export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', ...MANAGING_SCOPES];
 
 export const MOST_WEBHOOKS = 10;
-/** Pings of a webhook that may wait. */
+/** The most pings of a webhook that may be queued. */
 export const MOST_PINGS = 20;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
@@ -82,7 +82,7 @@ export interface WebhookInput {
   readonly description?: string | undefined;
 }
 
-/** Null takes the value away. */
+/** Null removes the value. */
 export interface WebhookChangeInput {
   readonly url?: string | undefined;
   readonly types?: readonly string[] | null | undefined;
@@ -133,7 +133,7 @@ export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields>
 }
 
 /**
- * The URL, as the sender has written it, once its length is judged.
+ * Checks the length of a URL in the form that `WebhookSender.check` returned, and returns it.
  *
  * @throws DomainError `invalid_parameter`
  */
@@ -142,21 +142,21 @@ export function webhookUrl(written: string): string {
   return written;
 }
 
-/** An account that is to get a webhook, and who asks for it. */
+/** The stored state of an account that will get a webhook, and of the actor. */
 export interface WebhookHolder extends Authority {
   /** The number of its webhooks. */
   readonly webhooks: number;
 }
 
-/** A webhook, and who asks for a change of it. */
+/** The stored state of a webhook that will be changed, and of the actor. */
 export interface WebhookState extends Authority {
   /** Undefined if the account has no such webhook. */
   readonly webhook: Webhook | undefined;
 }
 
-/** What a rotation knows besides: no secret. */
+/** A rotation needs no secret, only the times at which the replaced ones end. */
 export interface SecretRotationState extends WebhookState {
-  /** The end of each secret that was replaced before. */
+  /** The end of each secret that was replaced earlier. */
   readonly past: readonly End[];
 }
 
@@ -179,7 +179,7 @@ export function requireRoom(webhooks: number): void {
 }
 
 /**
- * The webhook after its owner's change. The same one if nothing changes.
+ * The webhook after its owner's change. The same object if nothing changes.
  *
  * @throws as `requireOwn`
  */
@@ -194,7 +194,7 @@ export function decideWebhookChange(state: WebhookState, edit: WebhookEdit, now:
 }
 
 /**
- * The webhook with another secret. The replaced one also signs for a day.
+ * The webhook and its new secret. For a day the replaced one signs, too.
  *
  * @throws as `requireOwn`; DomainError `too_many_secrets` if too many would sign.
  */
@@ -205,7 +205,7 @@ export function decideSecretRotation(
 ): SecretRotation {
   const webhook = requireOwn(state, command, MANAGING_SCOPES, now);
   const ends = stillSigning(state.past, now).map(({ until }) => until);
-  // Besides these the new one signs, and the one that it replaces.
+  // Two more will sign: the new secret, and the one that it replaces.
   if (ends.length + 2 > MOST_SECRETS) throw tooManySecrets(instant(Math.min(...ends)));
   return { webhook: { ...webhook, updatedAt: now }, secret, until: later(now, SECRET_OVERLAP) };
 }
@@ -215,12 +215,12 @@ export function decideRemoval(state: WebhookState, command: WebhookCommand, now:
   requireOwn(state, command, MANAGING_SCOPES, now);
 }
 
-/** The webhook that is to be pinged. @throws as `requireEnabled` */
+/** The webhook, if it may be pinged. @throws as `requireEnabled` */
 export function decidePing(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
   return requireEnabled(state, command, MANAGING_SCOPES, now);
 }
 
-/** The webhook of which a delivery is to be sent again. @throws as `requireEnabled` */
+/** The webhook, if its deliveries may be queued again. @throws as `requireEnabled` */
 export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
   return requireEnabled(state, command, DELIVERY_SCOPES, now);
 }
@@ -230,8 +230,8 @@ export interface RecoveryCommand extends WebhookCommand {
 }
 
 /**
- * The webhook with the wish to send again what has failed, or was never sent, since that instant. Of two wishes the earlier
- * one includes the other.
+ * The webhook with the request to send the events since an instant again. If an earlier request isn't finished, the
+ * earlier instant of the two is kept.
  *
  * @throws as `requireEnabled`
  */
@@ -317,7 +317,7 @@ export function newWebhookSecret(cryptography: Cryptography): string {
 function check({ url, types, description }: WebhookInput | WebhookChangeInput) {
   return checkAll({
     url: () => {
-      // Not yet its length: it is stored as the sender writes it.
+      // Its length is checked later (`webhookUrl`), because the sender normalises the URL.
       if (url !== undefined) requireStorable('url', url);
     },
     types: () => eventTypes(types ?? undefined),

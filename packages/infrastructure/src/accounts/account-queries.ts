@@ -12,15 +12,16 @@ import { canonicalOf } from '../kernel/canonical-address.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 import { apiKeySchema } from './api-key.schema.js';
 
-/** The account of the row that has this value in the column. */
+/** A condition for `accounts.id`: the account to which the row of another table with this value belongs. */
 export function accountOf(table: string, column: string, value: unknown): FindOperator<AccountId> {
   const where = (id: string) => `${id} = (SELECT account_id FROM ${table} WHERE ${column} = :value)`;
   return Raw(where, { value }) as FindOperator<AccountId>;
 }
 
 /**
- * The account of the address: of that spelling, or else of the one form. A row without its `canonical_email` is found by its
- * spelling alone: a twin of another account, from the time before there was one form, or one that the version before added.
+ * A condition for `accounts.email`: the account with exactly this address, or else with its canonical form. A row
+ * without a `canonical_email` is found only by its exact address: an older account whose canonical form another account
+ * has, or an account that the previous version added.
  */
 export function withAddress(address: string): FindOperator<string> {
   const canonical = canonicalOf(address);
@@ -49,7 +50,7 @@ export async function lockAccount(
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
 }
 
-/** As `lockAccount`, without what only credentials need. */
+/** Like `lockAccount`, but returns the domain's account. */
 export async function findLocked(
   manager: EntityManager,
   where: FindOptionsWhere<AccountRow>,
@@ -58,7 +59,7 @@ export async function findLocked(
   return row === null ? undefined : accountFrom(row);
 }
 
-/** The actor's account and key, which are locked in this order until the transaction ends. */
+/** Reads the account and the actor's key, and locks them, in this order, until the transaction ends. */
 export async function lockAuthority(manager: EntityManager, { accountId, actor }: AccountRequest): Promise<Authority> {
   const account = await findLocked(manager, { id: accountId });
   if (typeof actor === 'string' || 'credentialVersion' in actor) return { account, key: undefined };

@@ -10,7 +10,7 @@ export type AccountRow = Writable<Omit<Account, 'plan' | 'scopes'>> & {
   /** Null means all scopes. Not undefined, which TypeORM's updates skip. */
   scopes: NonNullable<Scopes> | null;
   closedAt: Instant | undefined;
-  /** Not selected by default: only SQL compares it. */
+  /** Not selected by default, because it is only compared in SQL. */
   canonicalEmail?: string | null | undefined;
   /** Not selected by default; a query must name it. */
   passwordHash?: string | null;

@@ -3,7 +3,7 @@ import type { Password, PasswordHasher } from '@adoption-store/domain';
 /** OWASP's Password Storage Cheat Sheet: argon2id, 19 MiB, two passes, one lane. About 30 ms of one core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const BEGINNING = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
-/** Verified when there is no stored hash, so that both cases take the same time. */
+/** A hash that is verified if there is no stored one, so that both cases take the same time. */
 const DECOY = `${BEGINNING}E6haV4rDyJ5rmURNEIuu9Q$y4bp/oOeJMKUyzK/JpZwOQ4ICj6xGJcWpOnf6jUz4xc`;
 
 /** Hashes on libuv's threads, not on the event loop. The library is loaded at the first use. */

@@ -5,12 +5,12 @@ import { Batch } from '../database/batch.js';
 
 /** Milliseconds. No entry is older, so every process notices a change of a key or its account within this time. */
 const MOST_AGE = 1_000;
-/** Most keys and look-ups in progress together. */
+/** The most keys and look-ups in progress, counted together. */
 const MOST_ENTRIES = 10_000;
 /** Most hashes in one query. */
 const BATCH = 1_000;
 
-/** A look-up found no key. An error, because `fetchMethod` must not resolve to undefined. */
+/** No key has the hash. It is thrown, because `fetchMethod` must not resolve to undefined. */
 class UnknownHash extends Error {}
 
 /**
@@ -41,9 +41,10 @@ export class KeyCache {
       max: MOST_ENTRIES,
       ttl: MOST_AGE,
       perf: clock,
-      // Otherwise the cache reads the clock once in each turn of the event loop, which may be long in a busy process.
+      // By default the cache reads the clock once in each iteration of the event loop, which may be long in a busy
+      // process.
       ttlResolution: 0,
-      // An evicted look-up must still answer its callers.
+      // A look-up that is evicted while it runs must still answer its callers.
       ignoreFetchAbort: true,
       fetchMethod: async (hash, _stale, { options }) => {
         const { found, start } = await batch.add(hash);

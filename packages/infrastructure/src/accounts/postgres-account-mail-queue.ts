@@ -28,7 +28,7 @@ export const LINKS: Readonly<Record<LinkKind, string>> = {
   change: 'address_changes',
 };
 
-/** Makes queued mails expired and due, so that a worker drops and counts them at once. */
+/** Sets queued mails to expired and due, so that a worker drops them at once, and counts them in its metrics. */
 export const EXPIRE_MAILS = `
   UPDATE account_mails SET expires_at = to_timestamp(0), due_at = to_timestamp(0)
   WHERE account_id = $1 AND kind = $2 AND status = 'queued'`;
@@ -37,7 +37,7 @@ const CLAIMED = `
   account_id AS "accountId", kind, page, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
   coalesce(address, email) AS email`;
 
-/** Queued mails, and mails whose links can still be used. A link without a mail is from the previous version. */
+/** Queued mails, and mails whose links can still be used. A link without a `mail_id` is from an earlier version. */
 const usableMails = (kind: LinkKind) => `
   SELECT id FROM account_mails WHERE account_id = $1 AND kind = '${kind}' AND status = 'queued' AND expires_at > $2
   UNION

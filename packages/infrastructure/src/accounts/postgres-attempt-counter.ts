@@ -9,7 +9,7 @@ import type { DataSource } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 
-// Creates or locks the row in one statement, so that nobody can delete it in between. All processes share this clock.
+// Creates or locks the row in one statement, so that nobody can delete it in between. The time is the shared clock.
 const LOCK = `
   INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, '{}', now())
   ON CONFLICT (subject_hash) DO UPDATE SET times = kept.times

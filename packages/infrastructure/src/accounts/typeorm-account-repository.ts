@@ -12,7 +12,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
     const existing = await this.findByEmail(account.email);
     if (existing !== undefined) return existing;
     await writeToDatabase(this.dataSource, (manager) => insertAccount(manager, account).orIgnore().execute());
-    // If another process was faster, it is that one's.
+    // If another process was faster, this is the account that it has opened.
     const opened = await this.findByEmail(account.email);
     if (opened === undefined) throw new Error('the account was closed as it was opened');
     return opened;

@@ -52,7 +52,7 @@ const COUNT_KEYS = `
       WHERE created_at >= $3
     )::integer AS "madeToday"`;
 
-/** All keys in use are read once a second, and TypeORM's query took several times as long. */
+/** Written in SQL because all keys in use are read once a second, and TypeORM's query took several times as long. */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
@@ -62,8 +62,8 @@ const FIND_BY_HASHES = {
 };
 
 /**
- * A page is a range of the index by account and id. Active and disabled keys are few, so they are selected first, by the
- * index by account and end; OFFSET 0 keeps PostgreSQL from merging the two queries. The name is compared last.
+ * A page is a range of the index by account and id. Active and disabled keys are few, so they are selected first, by
+ * the index by account and end; OFFSET 0 keeps PostgreSQL from merging the two queries. The name is compared last.
  */
 function searchOf({ accountId, states, at, name, after, before, limit }: KeySearch) {
   const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
@@ -136,7 +136,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async listPast({ accountId, at, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
     const query = selectKeys(this.dataSource.manager)
       .where(`key.accountId = :accountId AND ${KEY_END} < 'infinity'`, { accountId })
-      // A revoked key has ended, also if this process's clock is behind that of the process that revoked it.
+      // A revoked key has ended even if `revoked_at` is in the future for this process's clock.
       .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
       .orderBy(KEY_END, 'DESC')
       .addOrderBy('key.id', 'DESC')
@@ -240,7 +240,7 @@ async function lockHolder(
   return { account, ...counts };
 }
 
-/** Locked in the order of their ids, as in every transaction that locks several keys, against deadlocks. */
+/** Locks the keys in the order of their ids, as every transaction that locks several keys must, against deadlocks. */
 async function lockKeys(
   manager: EntityManager,
   ...where: readonly FindOptionsWhere<ApiKeyRow>[]

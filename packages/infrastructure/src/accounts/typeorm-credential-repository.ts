@@ -24,7 +24,8 @@ import { accountFrom, type AccountRow, accountSchema } from './account.schema.js
 import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
 
-// Locked in the order of their ids, as when their uses are written. Past keys stay as they are: there may be very many.
+// Locks the keys in the order of their ids, as WRITE_USES does, against deadlocks. Keys that have ended stay as they
+// are: there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
     SELECT id FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED}
@@ -32,7 +33,7 @@ const REVOKE_KEYS = `
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 
-// Locked in the order of their ids. The worker deletes their deliveries.
+// Locks the webhooks in the order of their ids, against deadlocks. The worker deletes their deliveries later.
 const DELETE_WEBHOOKS = `
   WITH locked AS (
     SELECT id FROM webhooks WHERE account_id = $1 ORDER BY id FOR UPDATE
@@ -41,7 +42,7 @@ const DELETE_WEBHOOKS = `
   )
   INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
-// The new address is in the mail, which is kept as long as its link.
+// A link's new address is in its mail, which is kept as long as the link.
 const linkOf = (kind: LinkKind) => `
   SELECT link.expires_at AS "expiresAt", mail.address
   FROM ${LINKS[kind]} AS link LEFT JOIN account_mails AS mail ON mail.id = mail_id
@@ -63,7 +64,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
       const { credentialVersion } = account;
       const insert = insertAccount(manager, account, { passwordHash, credentialVersion }).orIgnore();
       const [inserted] = (await insert.execute()).identifiers;
-      // Another transaction has opened an account with this address since.
+      // Another transaction has opened an account with this address meanwhile.
       if (inserted === undefined) throw emailTaken();
       return { ...account, id: BigInt(inserted['id'] as string) as AccountId, provenAt: undefined };
     });
@@ -128,7 +129,7 @@ function credentialsOf(row: AccountRow): Credentials {
   return { account: accountFrom(row), passwordHash: row.passwordHash ?? undefined };
 }
 
-/** Its own statement, run after the account is locked: another transaction may have used the link before the lock. */
+/** Runs after the account is locked, because another transaction may have used the link before. */
 async function readLink(
   manager: EntityManager,
   row: AccountRow | null,
@@ -167,7 +168,7 @@ async function store(
   }
   if (notice !== undefined) await insertMail(manager, notice);
   if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);
-  // Without a new address a row that has none of its own keeps none: another account has it.
+  // If the address stays, so does the canonical one. It may be null, because another account has the same one.
   const canonicalEmail = email === row?.email ? undefined : canonicalOf(email);
   await manager.update(
     accountSchema,

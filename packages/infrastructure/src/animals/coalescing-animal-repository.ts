@@ -14,19 +14,19 @@ import type {
 import { Batch } from '../database/batch.js';
 import type { PageStart, TypeOrmAnimalRepository } from './typeorm-animal-repository.js';
 
-/** Most animals in one answer of PostgreSQL. Decoding them holds the event loop for some milliseconds. */
+/** The most animals in one result of PostgreSQL. Decoding them blocks the event loop for some milliseconds. */
 const MOST_ANIMALS = 2_000;
 
 type Pages = Batch<PageStart, readonly Animal[]>;
 
 /**
- * Requests that arrive together share work: one query for several single animals or several pages, one INSERT for several
- * additions. An addition that belongs to a larger transaction runs alone.
+ * Requests that arrive together share a statement: a query for several animals or several pages, or an INSERT of
+ * several animals. An addition in a given transaction runs alone.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
-  /** By the size of their pages. */
+  /** By page size. */
   private readonly pages = new Map<number, Pages>();
   private readonly pagesByStatus = new Map<number, Pages>();
 
@@ -52,7 +52,8 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { status, ids, categoryIds, after, before, limit } = query;
     const isLater = after !== undefined && before === undefined;
-    // There are few first pages, so those who ask for one ask for the same.
+    // A first page isn't batched: there are few different ones, and the API already shares one answer among equal
+    // requests.
     if (!isLater || ids !== undefined || categoryIds !== undefined) return this.animals.list(query);
     return this.pagesOf(status, limit).add({ status, after });
   }

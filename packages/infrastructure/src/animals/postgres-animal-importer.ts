@@ -18,13 +18,13 @@ import { isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/data
 import { storeEventOfEach } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
-/** The database ends an import after this time, in case its process is frozen. They replace shorter timeouts of the role. */
+/** The database ends an import after an hour, in case its process is frozen. Replaces shorter timeouts of the role. */
 const LIMITS = { statement_timeout: '1h', idle_in_transaction_session_timeout: '1h' };
 
 /** An arbitrary constant that must never change: an import holds this lock while it stores animals. */
 const IMPORT_LOCK = 4_711_120_366;
 
-/** The import waits this long for transactions that have drawn an id. Meanwhile additions wait behind it. */
+/** How long the import waits for transactions that have drawn an id. Meanwhile all additions of animals wait for it. */
 const LOCK_TIMEOUT = '500ms';
 const MOST_TRIES = 30;
 /** Milliseconds between two tries. */
@@ -56,7 +56,7 @@ const CHECKS: Readonly<Record<CategoryPolicy, string>> = {
   open: checkOf(TAKEN),
   strict: checkOf(`${TAKEN} UNION ALL ${UNKNOWN}`),
 };
-// As a foreign key does: nobody can remove the categories until the transaction ends.
+// Locks the categories as a foreign key would: nobody can remove them until the transaction ends.
 const LOCK_CATEGORIES = `
   SELECT FROM categories WHERE id IN (SELECT category_id FROM imported_animals) ORDER BY id FOR KEY SHARE`;
 
@@ -119,7 +119,7 @@ export class PostgresAnimalImporter implements AnimalImporter {
     await client.query(`BEGIN; SET LOCAL work_mem = '64MB'`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK]);
     if (this.categories === 'strict') await client.query(LOCK_CATEGORIES);
-    // Checked again: meanwhile animals may have been added, by others or by another import.
+    // Checked again with the lock held, because animals may have been added since the first check.
     const refused = await this.refusedBy(client);
     if (refused.count > 0) return { refused, newIds: undefined };
     await client.query(STORE_IDENTIFIED);
@@ -135,7 +135,11 @@ export class PostgresAnimalImporter implements AnimalImporter {
   }
 }
 
-/** SQL for the first refused rows and the count of all. `reasons` may have several rows for one animal; null refuses nothing. */
+/**
+ * SQL for the first refused rows and the count of all.
+ *
+ * @param reasons SQL for rows of position, line and reason. One animal may have several. A null reason refuses nothing.
+ */
 function checkOf(reasons: string): string {
   return `
     SELECT line, reason, count(*) OVER () AS count
@@ -171,8 +175,8 @@ function fieldOf(value: Field): string {
 }
 
 /**
- * Makes sure that nobody else gets the file's ids. Afterwards every animal that has one of them is visible, and the
- * sequence only returns greater ids.
+ * Makes sure that nobody else gets one of the file's ids. Afterwards the sequence only returns greater ids, and every
+ * animal that already has one of the file's ids is committed, so the next check sees it.
  */
 async function reserveIds(client: pg.Client): Promise<void> {
   for (let tries = 1; ; tries += 1) {

@@ -29,12 +29,14 @@ const SELECT = `SELECT ${columns.list()} FROM animals`;
 
 const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
 
-/** Where a later page begins: behind an animal, among those of a status or among all. */
+/** The start of a page that isn't the first: after an animal, among all animals or those of a status. */
 export interface PageStart extends Pick<AnimalQuery, 'status'> {
   readonly after: AnimalId;
 }
 
-/** Pages of one size among all animals, each row with the place of its page. A limit per row would have no fixed plan. */
+/**
+ * Several pages of one size. Each row has the number of its page. PostgreSQL can't plan a LIMIT that differs by row.
+ */
 const PAGES = {
   name: 'animals pages',
   text: `
@@ -63,8 +65,8 @@ const ADD = {
   SELECT * FROM added`,
 };
 
-// The column draws its ids in the order of the animals, because volatile values are computed after the sort. An explicit
-// nextval would need a right on the sequence that the role of the services doesn't have.
+// The column draws its ids in the order of the animals, because volatile values are computed after the sort. An
+// explicit nextval would need a right on the sequence that the role of the services doesn't have.
 const ADD_ALL = {
   name: 'animals add all',
   text: `
@@ -78,8 +80,8 @@ const ADD_ALL = {
   SELECT * FROM added ORDER BY id`,
 };
 
-// As a foreign key does, it keeps the categories from being removed until the transaction ends. Locked in the order of
-// their ids, two batches never wait for each other.
+// Locks the categories as a foreign key would, so that they aren't removed until the transaction ends. They are locked
+// in the order of their ids, so that two batches can't deadlock.
 const ADD_ALL_KNOWN = {
   name: 'animals add all known',
   text: `
@@ -102,8 +104,8 @@ const MOVE_TO_WITHDRAWN = `
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
 /**
- * The row comparison makes a page by status a range of one index. With `status = …` PostgreSQL might scan animals of all
- * statuses by id until it has found enough.
+ * The row comparison makes a page by status a range of one index. With `status = …` PostgreSQL might scan animals of
+ * all statuses by id until it has found enough.
  */
 function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } {
   const { status, ids, categoryIds, after, before, limit } = query;
@@ -131,7 +133,7 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
   const direction = isBack ? ' DESC' : '';
   const order = isRange ? `status${direction}, id${direction}` : `id${direction}`;
   return {
-    // Each combination of filters has a text of its own.
+    // Each combination of filters has its own text, so it needs its own name.
     name:
       `animals${status === undefined ? '' : ' status'}${ids === undefined ? '' : ' ids'}` +
       `${categoryIds === undefined ? '' : ' categories'}${after === undefined ? '' : ' after'}${isBack ? ' before' : ''}`,
@@ -141,9 +143,9 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
 }
 
 /**
- * Takes the first ids of each category and status from one index, then reads only the rows of the page. Each range has a
- * limit instead of an upper bound: before version 18 PostgreSQL doesn't stop at a bound of the second column, and would
- * read the rest of the category.
+ * Takes the first ids of each category and status from one index, then reads only the rows of the page. Each range has
+ * a limit instead of an upper bound: before version 18 PostgreSQL doesn't stop at a bound of the second column, and
+ * would read the rest of the category.
  */
 function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] }) {
   const { status, categoryIds, after, before, limit } = query;
@@ -184,7 +186,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 
-  /** Stores each animal under a new id, in the given order. The outcome of a refused one is its error. */
+  /** Stores each animal under a new id, in the given order. For a refused one the result has its error. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly (Animal | DomainError)[]> {
     if (this.policy === 'strict') return this.addKnown(animals);
     return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
@@ -200,7 +202,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return query.before === undefined ? animals : animals.toReversed();
   }
 
-  /** Later pages of one size with one statement: all of them by status, or none. */
+  /** Several pages of one size, with one statement. Either all starts have a status, or none has. */
   async listEach(starts: readonly PageStart[], limit: number): Promise<readonly (readonly Animal[])[]> {
     const places = starts.map(({ after }) => after);
     const rows = await (starts[0]?.status === undefined
@@ -239,7 +241,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   ): Promise<readonly (Animal | DomainError)[]> {
     const values = columns.valuesOf(animals);
     const stored = columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL_KNOWN, values, transaction));
-    // A known category has all of its animals stored, in the given order.
+    // All animals of a known category were stored, in the given order.
     const known = new Set(stored.map(({ categoryId }) => categoryId));
     const next = stored.values();
     return animals.map(({ categoryId }) => (known.has(categoryId) ? inserted(next.next().value) : unknownCategory()));

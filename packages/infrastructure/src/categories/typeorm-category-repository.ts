@@ -18,7 +18,7 @@ import { readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { categorySchema } from './category.schema.js';
 
-/** An arbitrary constant that must never change: whoever changes categories holds this lock. */
+/** An arbitrary constant that must never change. Every change of a category holds this lock. */
 const CATEGORIES_LOCK = 4_711_120_367;
 
 /** Far more ids than any database has animals. */
@@ -32,7 +32,7 @@ const columns = new Columns(categorySchema);
 
 const SELECT = `SELECT ${columns.list()} FROM categories`;
 
-/** The exact spelling is looked up first: twins that differ in composition alone may exist. */
+/** The exact spelling is looked up first, because older names may differ only in their Unicode normal form. */
 const FIND_NAMESAKE = `
   ${SELECT} WHERE normalize(name_key, NFC) = normalize($1, NFC) ORDER BY name_key = $1 DESC LIMIT 1`;
 
@@ -97,8 +97,8 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
   }
 
   /**
-   * Runs one change at a time, because whether a name or an id is free depends on all categories. Changes are rare. Locks
-   * are always taken in the same order: the idempotency record, this lock, the category's row.
+   * Runs one change at a time, because whether a name or an id is free depends on all categories. Changes are rare.
+   * Locks are always taken in the same order: the idempotency record, this lock, the category's row.
    */
   private async change<Result>(
     work: (manager: EntityManager) => Promise<Result>,
@@ -117,8 +117,8 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
 /**
  * Takes the next id of the sequence. If it is used, the sequence is moved forward by a random step, whose range doubles
- * with each try. So even a long run of used ids takes few tries, and nobody can predict the ids that will be tried. Once
- * the range is twice the number of used ids, each try succeeds at least half the time.
+ * with each try. So even a long run of used ids takes few tries, and nobody can predict the ids that will be tried.
+ * Once the range is twice the number of used ids, each try succeeds at least half the time.
  */
 async function unusedId(manager: EntityManager): Promise<CategoryId> {
   for (let range = 1; range <= WIDEST_RANGE; range *= 2) {
@@ -142,7 +142,9 @@ async function findNamesake(manager: EntityManager, name: string): Promise<Categ
   return row && columns.fromRow(row);
 }
 
-/** @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name. */
+/**
+ * @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name.
+ */
 async function store(manager: EntityManager, category: Category): Promise<Category> {
   const row = { ...category, nameKey: categoryNameKey(category.name) };
   try {

@@ -15,9 +15,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Combines concurrent calls into one piece of database work. One batch runs at a time. A call that arrives meanwhile is
- * in the next batch, which starts after all of its calls have arrived, so no caller gets a result older than its call.
- * A single call runs immediately.
+ * Combines concurrent calls into one piece of database work. One batch runs at a time. A call that arrives meanwhile
+ * joins the next batch, which starts later than all of its calls. So no caller gets a result that is older than its
+ * call. A single call runs immediately.
  */
 export class Batch<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -26,11 +26,11 @@ export class Batch<Item, Result> {
   private isShared = false;
 
   /**
-   * Neither function may be part of a transaction.
+   * Neither function may run in a transaction of the caller.
    *
    * @param alone returns the result of one item, within the time limit of `onDatabase`.
-   * @param together returns the result of each item, in the same order, or the error with which this one alone fails.
-   * @param most items of one batch.
+   * @param together returns for each item, in the same order, its result, or the error with which only this item fails.
+   * @param most items in one batch.
    */
   constructor(
     private readonly alone: (item: Item) => Promise<Result>,
@@ -55,7 +55,8 @@ export class Batch<Item, Result> {
       });
       if (this.isRunning) return;
       this.isRunning = true;
-      // Callers that arrived together are likely to do so again, so the first one waits for the others.
+      // The last batch was shared. Its callers are likely to arrive together again, so the first one waits for the
+      // others.
       void this.runWaiting();
     });
   }
@@ -71,7 +72,7 @@ export class Batch<Item, Result> {
 
   private async runWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      await othersToArrive(() => this.waiting.length, this.most, nextTurn);
+      await othersToArrive(() => this.waiting.length, this.most, nextIteration);
       await this.runBatch(this.waiting.splice(0, this.most));
     }
     this.isRunning = false;
@@ -92,7 +93,7 @@ export class Batch<Item, Result> {
         else resolve(result);
       });
     } catch (error) {
-      // If the database is available, one item may be the cause, and only that one must fail.
+      // If the database is available, one item may be the cause. The others must not fail, so each is tried by itself.
       if (!isUnavailable(error)) return this.runEach(batch);
       for (const { reject } of batch) reject(error);
     }
@@ -103,11 +104,11 @@ export class Batch<Item, Result> {
   }
 }
 
-function nextTurn(): Promise<unknown> {
+function nextIteration(): Promise<unknown> {
   return new Promise(setImmediate);
 }
 
-/** Runs the work in the trace of one caller. The time that it has waited counts towards the time limit. */
+/** Runs the work in the trace of one caller. The time that this caller has waited counts towards the time limit. */
 function onDatabaseFor<Result>(
   asked: Pick<Waiting<unknown, unknown>, 'since' | 'trace'> | undefined,
   work: () => Promise<Result>,

@@ -123,8 +123,8 @@ export class Columns<Entity extends object> {
 }
 
 /**
- * The rest of a condition, for an index that contains only rows of these statuses. They are written into the SQL, because
- * a generic plan doesn't know a parameter's value.
+ * SQL for the end of a condition: `IN ('queued')`. The statuses are literals, because a generic plan doesn't know the
+ * value of a parameter, and so wouldn't use an index that contains only rows of these statuses.
  */
 export function isOneOf(...statuses: readonly string[]): string {
   return `IN (${statuses.map((each) => `'${each}'`).join(', ')})`;

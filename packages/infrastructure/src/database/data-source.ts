@@ -13,15 +13,15 @@ export type DatabaseConnection = Pick<
   'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
 >;
 
-/** Longest life of a connection. A longer one might stay with a server to which the address no longer leads. */
+/** Longest life of a connection. An older one might still lead to a server that the address no longer names. */
 const LONGEST_LIFE_SECONDS = 300;
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
 /**
- * Milliseconds for which a migration waits for a lock. Meanwhile other statements on the table wait behind it, and fail
- * after `QUERY_TIMEOUT`.
+ * Milliseconds for which a migration waits for a lock. Meanwhile other statements on the table wait for the migration.
+ * The limit is shorter than `QUERY_TIMEOUT`, so that they don't fail.
  */
 const LOCK_TIMEOUT = 1_000;
 
@@ -36,7 +36,7 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
     pipeline: true,
     query_timeout: QUERY_TIMEOUT,
   };
-  // A pooler refuses settings of a connection, so `TransactionLimits` sets them in each transaction.
+  // A pooler refuses the settings of a connection, so `TransactionLimits` sets the limits in each transaction.
   if (connection.poolsTransactions === true) return { ...pool, onConnect: ignoreLoss };
   return {
     ...pool,
@@ -45,10 +45,10 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
     // A process that freezes within a transaction must not keep its locks.
     idle_in_transaction_session_timeout: QUERY_TIMEOUT,
     onConnect: (client) => {
-      // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value, and
-      // a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks expensive, so
-      // PostgreSQL would compile it at each execution, which takes longer than running it.
-      // Not awaited: the client pipelines.
+      // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value,
+      // and a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks
+      // expensive, so PostgreSQL would compile it at each execution, which takes longer than running it. Not awaited:
+      // the client pipelines.
       void prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };
@@ -83,13 +83,13 @@ export async function prepareClient(
 ): Promise<void> {
   ignoreLoss(client);
   const all = Object.entries({ ...KEEPALIVES, ...settings });
-  // If the connection is lost, the next query fails too, so nothing is missed here.
+  // If the connection is lost, the next query reports it.
   await client.query(all.map(([name, value]) => `SET ${name} = '${value}'`).join(';')).catch(() => undefined);
 }
 
 /**
- * Without a listener a lost connection would end the process, and the pool has none while it hands over a client. No
- * error is missed: the next query rejects.
+ * Without an 'error' listener, a lost connection would end the process, and the pool has none while it hands over a
+ * client. No error is missed: the next query rejects.
  */
 function ignoreLoss(client: ClientBase): void {
   client.on('error', () => undefined);

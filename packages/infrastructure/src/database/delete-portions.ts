@@ -4,7 +4,7 @@ import { writeToDatabase } from './transactions.js';
 
 interface Portion {
   readonly found: number;
-  /** The earliest time in the portion, as PostgreSQL writes it: a Date would have no microseconds. */
+  /** The earliest time in the portion, as PostgreSQL's text, because a Date would lose the microseconds. */
   readonly earliest: string | null;
 }
 
@@ -12,7 +12,7 @@ interface Portion {
  * Deletes the rows whose `time` (an indexed expression) is at or before an instant and for which `where` holds. Rows
  * that another transaction is changing are skipped until the next time.
  *
- * @param most rows in one statement, which has a time limit.
+ * @param most rows per statement, because a statement has a time limit.
  * @returns the number of deleted rows.
  */
 export async function deletePortions(
@@ -20,9 +20,10 @@ export async function deletePortions(
   { table, time, where = 'true', most = 1_000 }: { table: string; time: string; where?: string; most?: number },
   until: Instant,
 ): Promise<number> {
-  // The latest rows are deleted first, and each portion begins where the previous one ended. Deleted rows keep their index
-  // entries while an old snapshot, such as that of a backup, can see them; starting over would read all those entries again.
-  // The rows are deleted by ctid, because PostgreSQL would otherwise scan the whole table for each portion.
+  // The latest rows are deleted first, and each portion begins where the previous one ended. Deleted rows keep their
+  // index entries while an old snapshot, such as that of a backup, can see them; starting over would read all those
+  // entries again. The rows are deleted by ctid, because PostgreSQL would otherwise scan the whole table for each
+  // portion.
   const text = `
     WITH portion AS MATERIALIZED (
       SELECT ctid, ${time} AS time FROM ${table} WHERE ${time} <= $1 AND ${time} <= $2 AND ${where}

@@ -2,7 +2,9 @@ import type { DataSource } from 'typeorm';
 import { readFromDatabase } from './on-database.js';
 import { writeToDatabase } from './transactions.js';
 
-/** What the database knows of the deployment, so that an operator's shell doesn't have to. */
+/**
+ * Facts about the deployment that are stored in the database, so that an operator's commands need no setting for them.
+ */
 export class Deployment {
   constructor(private readonly dataSource: DataSource) {}
 

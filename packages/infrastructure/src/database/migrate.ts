@@ -7,15 +7,15 @@ import { fillCanonicalAddresses } from './fill-canonical-addresses.js';
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
 
-/** Milliseconds between two checks whether another instance still migrates. */
+/** Milliseconds between two checks whether another instance is still migrating. */
 const LOOK_EVERY = 100;
 /** Milliseconds for which an instance waits for another instance's migration. */
 const LONGEST_WAIT = 600_000;
 
-/** A table was in use, or there was a deadlock. Nothing has changed. */
+/** SQLSTATEs after which the migration is tried again: a table was in use, or there was a deadlock. */
 const LOCKED_STATES = new Set([LOCK_NOT_AVAILABLE, '40P01']);
 const MOST_TRIES = 75;
-/** Milliseconds between two tries, in which the statements that waited behind the migration can run. */
+/** Milliseconds between two tries. Meanwhile the statements that have waited for the migration can run. */
 const PAUSE = 3_000;
 
 // A pooler in transaction mode may keep the session of a process that has ended, and so its lock.
@@ -26,9 +26,9 @@ const STILL_LOCKED =
 type OnEvent = (message: string) => void;
 
 /**
- * Brings the schema up to date, and fills what SQL can't. If several instances start at once, one migrates and the others
- * wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a table,
- * such as that of a backup, it tries again for about five minutes.
+ * Brings the schema up to date, and fills what SQL can't. If several instances start at once, one migrates and the
+ * others wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a
+ * table, such as that of a backup, it tries again for about five minutes.
  */
 export async function migrate(
   connection: DatabaseConnection,
@@ -62,8 +62,8 @@ export async function migrate(
 }
 
 /**
- * Doesn't wait: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of all snapshots,
- * which would be a deadlock.
+ * Tries to take the lock without waiting. A waiting statement holds a snapshot, and the other instance's CREATE INDEX
+ * CONCURRENTLY waits until all older snapshots have ended, so the two would deadlock.
  */
 async function isTaken(lock: QueryRunner): Promise<boolean> {
   const text = 'SELECT pg_try_advisory_lock($1) AS taken';

@@ -18,7 +18,7 @@ export class QueryTimeoutError extends Error {
   }
 }
 
-/** How often a read is tried at most. */
+/** The most times that a read is tried. */
 const MOST_READS = 3;
 
 export function unavailable(cause: unknown): DomainError {

@@ -10,7 +10,9 @@ const MOST_WAITING = 16;
  */
 const KEPT_FOR = 50;
 
-/** Milliseconds for which a client is shared. Then it is released, so that the pool can close it at the end of its life. */
+/**
+ * Milliseconds for which a client is shared. Then it is released, so that the pool can close it at the end of its life.
+ */
 const SHARED_FOR = 1_000;
 
 /** Milliseconds between two retirements, so that a server that stays read-only isn't flooded with new connections. */
@@ -29,8 +31,8 @@ interface SharedClient {
 
 export interface PipeliningPoolConfig extends pg.PoolConfig {
   /**
-   * Whether a pooler in front of the server may give each transaction another session. If so, statements are unnamed and
-   * no pipeline is used.
+   * Whether a pooler in front of the server may give each transaction another session. If so, statements are unnamed
+   * and no pipeline is used.
    */
   readonly poolsTransactions?: boolean | undefined;
 }
@@ -62,8 +64,8 @@ export class PipeliningPool extends pg.Pool {
   }
 
   /**
-   * Runs a query that only reads. Concurrent reads share a client; with a client each, they would take twice the processor
-   * time. Writes don't share a client, because the queries behind one would wait for its commit.
+   * Runs a query that only reads. Concurrent reads share a client; with a client each, they would take twice the
+   * processor time. Writes don't share a client, because the queries behind one would wait for its commit.
    */
   read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
     // In a pipeline PgBouncer may change the session between the parts of a query.
@@ -90,8 +92,8 @@ export class PipeliningPool extends pg.Pool {
   }
 
   /**
-   * Closes every connection as soon as it is unused, at most once a second. Their server may have become a standby, and new
-   * connections may reach the primary.
+   * Closes every connection as soon as it is unused, at most once a second. Their server may have become a standby, and
+   * new connections may reach the primary.
    */
   retire(): void {
     this.#isRetirementDue = this.#retirement !== undefined;
@@ -121,7 +123,7 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /** Whether another caller waits for a client. It would wait for ever if the sharing never ended. */
+  /** Whether another caller waits for a client. Sharing must end then, or that caller might wait for ever. */
   get #isWanted(): boolean {
     const own = this.#shared?.isConnected === false ? 1 : 0;
     return this.waitingCount > own || this.ending;
@@ -160,7 +162,7 @@ export function poolOf(dataSource: DataSource): PipeliningPool {
   return (dataSource.driver as unknown as { readonly master: PipeliningPool }).master;
 }
 
-/** The query as the pool's own clients may send it. */
+/** The query, without its name if each transaction may have another session. */
 export function sendable<Query extends pg.QueryConfig>(
   query: Query,
   { poolsTransactions }: Pick<PipeliningPool, 'poolsTransactions'>,

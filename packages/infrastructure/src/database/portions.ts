@@ -1,11 +1,11 @@
 import { DomainError } from '@adoption-store/domain';
 
-/** Rows in one statement, which has a time limit. */
+/** Rows per statement, because a statement has a time limit. */
 const MOST = 1_000;
 
 /**
- * Repeats `work`, which deletes at most so many rows and returns their number, until it finds no more. A portion that takes
- * too long is halved: how much work a row makes isn't known before.
+ * Repeats `work`, which deletes at most `most` rows and returns their number, until it finds no more. If a portion
+ * exceeds the time limit, the next ones are half as large: how long a row takes isn't known in advance.
  *
  * @returns the number of rows.
  */

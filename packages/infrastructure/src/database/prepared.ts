@@ -8,15 +8,15 @@ import { retireIfReadOnly } from './read-only-servers.js';
 import { writeToDatabase } from './transactions.js';
 
 /**
- * A prepared statement. A connection knows it by its name, so another text needs another name. Through a pooler in
- * transaction mode it is sent without a name, because the next session wouldn't know it.
+ * A prepared statement. A connection knows it by its name, so another text needs another name. With a pooler in
+ * transaction mode it is sent without a name, because the next session may not know it.
  */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** int64s as bigints. */
+/** Parses an int64 as a bigint. */
 const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.INT8, BigInt);
 

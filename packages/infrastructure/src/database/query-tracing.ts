@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
-/** The published part of a query. The values are left out, because they may be private. */
+/** The published part of a query. It has no parameter values, because they may be private. */
 export interface TracedQuery {
   readonly name?: string;
   readonly text: string;

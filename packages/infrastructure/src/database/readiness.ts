@@ -7,13 +7,13 @@ import { boundedPool, type DatabaseConnection } from './data-source.js';
 import { poolOf } from './pipelining-pool.js';
 
 const TIMEOUT_MS = 500;
-/** Milliseconds. A loss is noticed within the sum of the two. */
+/** Milliseconds. A lost database is noticed within the sum of the two. */
 const POLL = { interval: 1_000, timeout: 700 };
 
 export interface Readiness {
   /**
-   * Whether the database answers within half a second, as a primary. Concurrent callers share one query, because anybody
-   * may call the API's health check.
+   * Whether the database answers within half a second, as a primary. Concurrent callers share one query, because
+   * anybody may call the API's health check.
    */
   readonly isReady: () => Promise<boolean>;
   /**
@@ -22,7 +22,7 @@ export interface Readiness {
    */
   readonly clockSkew: () => number | undefined;
   /**
-   * For work that must not be done too early, such as deleting what has expired.
+   * Called before work that must not be done too early, such as deleting expired rows.
    *
    * @throws Error if this process's clock is more than two minutes ahead, or if the database has never answered.
    */
@@ -42,9 +42,9 @@ const ASK = `
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 
 /**
- * Reports to the monitor whether the database answers. It has its own connection, so a pool that is used up doesn't make
- * the process unready. If the address leads to a standby, it retires the data source's connections, because a standby may
- * return old data.
+ * Reports to the monitor whether the database answers. It has its own connection, so a pool that is used up doesn't
+ * make the process unready. If the address leads to a standby, it retires the data source's connections, because a
+ * standby may return old data.
  */
 export function watchReadiness(
   connection: DatabaseConnection,

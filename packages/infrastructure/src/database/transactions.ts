@@ -3,7 +3,7 @@ import type { Transaction } from '@adoption-store/domain';
 import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionStartEvent } from 'typeorm';
 import { poolOf } from './pipelining-pool.js';
 
-/** What the domain's opaque `Transaction` really is. */
+/** The domain's opaque `Transaction` is TypeORM's manager. */
 const running = (transaction: Transaction) => transaction as unknown as EntityManager;
 
 /** The manager of the transaction. Without one, a manager whose queries use any connection of the pool. */
@@ -29,7 +29,7 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Runs a statement that may wait for a lock. Behind a pooler it gets a transaction, which `TransactionLimits` limits.
+ * Runs a statement that may wait for a lock. With a pooler it gets a transaction, so that `TransactionLimits` applies.
  *
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
@@ -47,8 +47,8 @@ const LIMITS = `
   SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIMEOUT}`;
 
 /**
- * Limits each transaction behind a pooler, where a connection can't have limits because its sessions are shared. An
- * abandoned statement or a frozen process must not hold locks.
+ * With a pooler, sets the time limits in each transaction, because the connections are shared and can't have limits of
+ * their own. An abandoned statement or a frozen process must not hold locks.
  */
 export class TransactionLimits implements EntitySubscriberInterface {
   async afterTransactionStart({ queryRunner }: TransactionStartEvent): Promise<void> {

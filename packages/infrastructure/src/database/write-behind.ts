@@ -4,12 +4,12 @@ import { DelayedWork } from './delayed-work.js';
 /** The changes that one statement or one transaction writes. */
 export interface Portion {
   readonly write: () => Promise<unknown>;
-  /** Takes the changes back, because they were not written. */
+  /** Adds the changes to the unwritten ones again, because they were not written. */
   readonly restore: () => void;
 }
 
 interface Unwritten {
-  /** A plural for the log, such as `Request counts`. */
+  /** The name of the changes in the log, a plural such as `Request counts`. */
   readonly name: string;
   /** Milliseconds from the first change to the write. */
   readonly delay: number;
@@ -20,8 +20,8 @@ interface Unwritten {
 }
 
 /**
- * Writes collected changes together. No caller waits for the write. A write that fails is repeated, and what is restored
- * first is the oldest. The first failure is logged, and the first success after it.
+ * Writes collected changes together. No caller waits for the write. If a write fails, its changes are restored, the
+ * oldest first, and written later. The first failure is logged, and the first success after it.
  */
 export function writeBehind({ name, delay, take, onEvent }: Unwritten): DelayedWork {
   let isFailing = false;

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { interval } from '../database/columns.js';
 import { writeToDatabase } from '../database/transactions.js';
 
-/** A table of jobs, of which each queued row is one. Only PostgreSQL's `now()` decides what is due. */
+/** A table in which each queued row is a job. Only PostgreSQL's `now()` decides which jobs are due. */
 export class JobTable<Id extends string, Row> {
   /** @param columns of a claimed job, from the tables `claimed` and `accounts`, without its id and claim. */
   constructor(
@@ -14,8 +14,8 @@ export class JobTable<Id extends string, Row> {
   ) {}
 
   /**
-   * `due_at` moves to the end of the claim, so that no other worker takes the job. The number of claims tells a claim from
-   * later ones. Rows that another worker is claiming are skipped.
+   * Moves `due_at` to the end of the claim, so that no other worker takes the job. Counts the claims, so that an
+   * earlier claim can be told from a later one. Rows that another worker is claiming are skipped.
    */
   async claim({ limit, lease }: ClaimRequest): Promise<readonly Row[]> {
     const text = `

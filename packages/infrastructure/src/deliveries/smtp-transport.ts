@@ -7,7 +7,7 @@ export interface SmtpDelivery {
   readonly from: string;
   /** The store's address. */
   readonly to: string;
-  /** How people reach the operator; it is named in mails to accounts. */
+  /** How account holders can reach the operator. It is shown in mails to accounts. */
   readonly contact?: string | undefined;
   /** Most connections. Each sends one message at a time. */
   readonly connections?: number | undefined;
@@ -32,7 +32,7 @@ export function openSmtpTransport(
       greetingTimeout: CONNECTION_TIMEOUT,
       // Longer than the four minutes for which nodemailer keeps an idle connection, so that the next mail can use it.
       socketTimeout: 300_000,
-      // At once, so that a mail that was given up isn't sent after all.
+      // Closes at once, so that a mail that has timed out isn't sent after all.
       socketCloseTimeout: 0,
       disableFileAccess: true,
       disableUrlAccess: true,

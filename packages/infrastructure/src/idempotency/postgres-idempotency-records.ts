@@ -18,8 +18,9 @@ const WAIT = 1_000;
 const LOCK_WAIT = 300;
 
 /**
- * Takes the key, unless it has a record that hasn't expired. It waits only briefly for a concurrent transaction with the
- * same key, and then resets the timeout for the locks of the work. A record that stays is locked too, so `FIND` finds it.
+ * Takes the key, unless it has a record that hasn't expired. Waits only briefly for a concurrent transaction with the
+ * same key, and then resets the timeout for the locks of the work. If the key has a record, it is locked too, so that
+ * `FIND` finds it.
  */
 const TAKE = `
   INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
@@ -35,12 +36,14 @@ type Work = (transaction: Transaction) => Promise<string>;
 
 interface Answered {
   readonly recorded: RecordedAnswer;
-  /** Rejects if the answer couldn't be stored. The transaction then changes nothing, although its COMMIT is no error. */
+  /**
+   * Rejects if the answer couldn't be stored. The transaction then changes nothing, although its COMMIT doesn't fail.
+   */
   readonly stored?: Promise<unknown>;
 }
 
 export class PostgresIdempotencyRecords implements IdempotencyRecords {
-  /** The requests in progress in this process, by account and key. Only one caller for each uses the database. */
+  /** The requests in progress in this process, by account and key. Only one caller of each uses the database. */
   private readonly inProgress = new Map<string, Promise<RecordedAnswer>>();
 
   constructor(private readonly dataSource: DataSource) {}
@@ -50,7 +53,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     const begun = performance.now();
     let late: Promise<never> | undefined;
     for (let other = this.inProgress.get(id); other !== undefined; other = this.inProgress.get(id)) {
-      // Each caller has one timer for all its waits: after a failure the callers wait for each other again.
+      // One timer for all waits of this caller: if the first caller fails, the others wait again for one of them.
       late ??= delay(WAIT, undefined, { ref: false }).then(() => Promise.reject(inUse()));
       const recorded = await firstOf(other, late);
       if (recorded !== undefined) return { ...recorded, isReplay: true };
@@ -97,7 +100,11 @@ async function answered(
   return { recorded: { ...found, isReplay: true } };
 }
 
-/** The other caller's answer. Undefined if that caller failed, unless another process has the key in use. */
+/**
+ * The other caller's answer. Undefined if that caller failed, so that this one may try.
+ *
+ * @throws DomainError `idempotency_key_in_use` if it takes too long, or another process is using the key.
+ */
 async function firstOf(other: Promise<RecordedAnswer>, late: Promise<never>): Promise<RecordedAnswer | undefined> {
   return Promise.race([other, late]).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'idempotency_key_in_use') throw error;

@@ -1,6 +1,7 @@
 /**
- * Rejects if the answer takes longer than that many milliseconds. After a busy turn of the event loop, timers run before
- * sockets are read. setImmediate runs after them, so an answer that has already arrived counts.
+ * Rejects if the answer takes longer than `timeout` milliseconds. After a long iteration of the event loop, Node runs
+ * the timers before it reads the sockets. So the timer waits for setImmediate: an answer that has already arrived
+ * counts.
  */
 export async function answerWithin<Answer>(timeout: number, answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -15,8 +16,8 @@ export async function answerWithin<Answer>(timeout: number, answer: Promise<Answ
 }
 
 /**
- * Runs work that may take that many milliseconds. Then its signal is aborted. The timer ends with the work: that of
- * `AbortSignal.timeout()` would run on, and keep everything that was given the signal, such as a connection.
+ * Runs work and aborts its signal after that many milliseconds. The timer ends with the work. `AbortSignal.timeout()`
+ * would keep its timer, and with it everything that has the signal, such as a connection.
  */
 export async function abortAfter<Result>(
   timeout: number,

@@ -9,7 +9,9 @@ export interface RequestCounterConfig {
   readonly redis?: readonly string[] | undefined;
   /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
-  /** Milliseconds by which this process's clock may differ from Redis' before Redis' is used. Default: a minute. */
+  /**
+   * Milliseconds by which this process's clock may differ from Redis' clock. Beyond, Redis' is used. Default: a minute.
+   */
   readonly redisTolerance?: number | undefined;
   /** The store of counts and bans that survive the process. */
   readonly dataSource: DataSource;
@@ -22,10 +24,10 @@ export interface RequestCounterConfig {
 
 export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
 
-/** Doesn't fail if Redis is unreachable: the loss is reported, and the counter uses Redis once it answers. */
+/** Creates the counter. If Redis is unreachable, this is reported, and the counter uses Redis once it answers. */
 export async function createRequestCounter(config: RequestCounterConfig) {
   const { redis, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;
-  // Needed with Redis too: a process that starts while Redis is down continues from these counts.
+  // Also needed with Redis: a process that starts while Redis is down continues from the stored counts.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
   let fallback: FallbackRequestCounter | undefined;

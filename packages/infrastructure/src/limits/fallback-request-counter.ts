@@ -3,13 +3,13 @@ import { failureOf } from '../kernel/answers.js';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
-/** Milliseconds between probes: of a Redis that answers, and of a lost one. */
+/** Milliseconds between two probes, whether Redis answers or is lost. */
 const PROBE_INTERVAL = 400;
 const RETRY_INTERVAL = 100;
 
 /**
- * Decides in this process while Redis is lost. Only requests that are in progress at the loss wait for Redis. From then
- * on probes in the background find out when it answers again.
+ * Decides with Redis and, while Redis is lost, in this process. Only requests that are in progress at the loss wait for
+ * Redis. After it, probes in the background notice when Redis answers again.
  */
 export class FallbackRequestCounter implements RequestCounter {
   /** Requests that this process decided by itself. */
@@ -44,7 +44,7 @@ export class FallbackRequestCounter implements RequestCounter {
     }
   }
 
-  /** Of an address, what this process knows: a request that costs its sender nothing must not cost a call of Redis. */
+  /** For an address it doesn't ask Redis: anybody can send such requests, so they must stay cheap. */
   async look(request: CountedRequest): Promise<Verdict> {
     if ('address' in request.requester) return this.local.look(request);
     return this.read((counter) => counter.look(request));
@@ -100,7 +100,7 @@ export class FallbackRequestCounter implements RequestCounter {
   private async probe(): Promise<void> {
     const { timer } = this;
     const failure = await failureOf(this.shared.probe());
-    // Meanwhile the counter was closed, or a request has noticed the loss.
+    // While the probe ran, the counter was closed, or a request noticed the loss.
     if (this.timer !== timer) return;
     if (failure === undefined) {
       this.isShared = true;

@@ -23,15 +23,16 @@ import {
 import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 
 /**
- * Counts in this process only. A decision is synchronous and therefore atomic. The stored counts of an account and a key
- * are read at their first request, and again if the known day or ban lies in the future because the clock was ahead.
+ * Counts in this process only. A decision is synchronous and therefore atomic. The stored counts of an account and a
+ * key are read at their first request. They are read again if the counts in memory are from the future, because the
+ * clock was ahead and has been corrected.
  */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
   /**
-   * Kept for two days: a ban counts for a day, and the clock may go back meanwhile. A dropped entry of a stored key does no
-   * harm, because it is read again.
+   * Kept for two days: a ban affects the length of the next one for a day, and the clock may be set back meanwhile. An
+   * entry that is dropped does no harm, because it is stored and read again.
    */
   private readonly keys = new ExpiringMap<ApiKeyId, Refusals>(2 * DAY);
 
@@ -40,7 +41,7 @@ export class InProcessRequestCounter implements RequestCounter {
     private readonly stored: PostgresCountsStore,
   ) {}
 
-  /** Number of addresses and accounts, for tests that memory stays bounded. */
+  /** The number of addresses and accounts in memory, for a test that it stays bounded. */
   get size(): number {
     return this.addresses.size + this.accounts.size;
   }
@@ -71,7 +72,10 @@ export class InProcessRequestCounter implements RequestCounter {
     return verdict?.outcome === 'admitted' ? undefined : verdict;
   }
 
-  /** A process that only shows counts has none in memory, so each call reads the stored ones, at most a second old. */
+  /**
+   * Reads the stored counts, because a process that only shows counts has none in memory. They are at most a second
+   * old.
+   */
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
@@ -96,8 +100,8 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   /**
-   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so they are
-   * merged.
+   * Copies the counts of a decision of Redis. Decisions may arrive in another order than they were made, so the counts
+   * are merged.
    */
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
@@ -114,7 +118,7 @@ export class InProcessRequestCounter implements RequestCounter {
     return isAhead(usage.dayStart, now) || isAhead(refusals.bannedAt, now) ? undefined : { usage, refusals };
   }
 
-  /** Merges the stored counts with those of requests that were counted while they were read. */
+  /** Merges the stored counts with those in memory: other requests may have been counted during the read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
     return {
       usage: mergeUsage(stored.usage, this.accounts.get(accountId) ?? NO_USAGE, now),
@@ -134,8 +138,8 @@ export class InProcessRequestCounter implements RequestCounter {
 }
 
 /**
- * A map that drops entries that were not set for one to two windows. It has two generations and drops a whole one at a
- * time, which costs nothing per entry. A clock that is behind by less than a window loses no entry.
+ * A map that drops an entry one to two windows after it was last set. It has two generations, and drops the older one
+ * as a whole, which costs nothing per entry. If the clock is set back by less than a window, no entry is lost.
  */
 export class ExpiringMap<Key, Value> {
   private current = new Map<Key, Value>();
@@ -154,7 +158,7 @@ export class ExpiringMap<Key, Value> {
   }
 
   set(key: Key, value: Value, now: Instant): void {
-    // The second condition: the clock was far ahead and has been corrected.
+    // The second condition holds if the clock was far ahead and has been corrected.
     if (now >= this.endsAt || now < this.endsAt - 2 * this.length) {
       this.previous = this.current;
       this.current = new Map();

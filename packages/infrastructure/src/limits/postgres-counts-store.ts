@@ -26,7 +26,7 @@ export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
 /** Milliseconds from a count to its flush. A SIGKILL loses at most the counts of this time and of one flush. */
 const FLUSH_EVERY = 500;
-/** Accounts, and bans, in one transaction, whose statements have a time limit. */
+/** The most accounts, and the most bans, in one transaction, because its statements have a time limit. */
 const PORTION = 2_000;
 
 const READ = {
@@ -40,8 +40,8 @@ const READ = {
 };
 
 /**
- * Gives each account and key a row that can be locked. Deleted accounts and keys get none. Rows are always inserted and
- * locked in the order of their ids, because two instances that lock them in different orders could deadlock.
+ * Adds a row for each account and key that has none, so that it can be locked. Deleted accounts and keys get none. Rows
+ * are always inserted and locked in the order of their ids: two instances with different orders could deadlock.
  */
 const ADD_ROWS = `
   WITH counted AS (
@@ -76,10 +76,10 @@ const STORE = `
   WHERE stored.key_id = merged.key_id`;
 
 const COUNTS = { table: 'request_counts', time: 'day_start' };
-/** A ban matters until it ends, and for a day for the length of the next one. */
+/** A ban matters until it ends and, because it makes the next one longer, for a day from its beginning. */
 const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
 
-/** Stores daily counts and bans in PostgreSQL, so that they survive the process. */
+/** Stores the counts and bans in PostgreSQL, so that they survive the process. */
 export class PostgresCountsStore {
   private readonly reads = new Batch(
     async (requester: KeyRequester) =>
@@ -197,7 +197,7 @@ async function mergeRows<Id extends bigint, Known>(
   });
 }
 
-/** Where nothing is stored the number is null, which `Number` has made 0. */
+/** A number that isn't stored is null in SQL, which `Number` has turned into 0. */
 function usageFrom([minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0]: number[]): Usage {
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }

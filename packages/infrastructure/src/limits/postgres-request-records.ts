@@ -24,7 +24,7 @@ import { UnwrittenRequests } from './unwritten-requests.js';
 import { ADD_REFUSALS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
 
 const FLUSH_EVERY = 1_000;
-/** Rows in one statement, which has a time limit. */
+/** Rows per statement, because a statement has a time limit. */
 const PORTION = 2_000;
 
 /** The table of each span, the column of its start, and SQL for the start in Unix milliseconds. */
@@ -40,7 +40,7 @@ const SUM_BY_KEY = {
   hour: `
   SELECT key_id, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_hour
   WHERE account_id = $1 AND hour >= $2 AND key_id = ANY($3::bigint[]) GROUP BY key_id ORDER BY key_id`,
-  // One query per key: a single query might also read the rows of all other keys that the account has ever had.
+  // One lookup per key: a single range might also read the rows of all other keys that the account ever had.
   day: `
   SELECT asked.key_id, used.admitted, used.refused
   FROM unnest($3::bigint[]) AS asked (key_id)
@@ -65,8 +65,8 @@ const refusalsWhere = (condition: string) => `
 export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
 
 /**
- * A write whose response is lost is repeated. If the database had already done it, the usage counts twice; nothing else
- * does.
+ * A write whose response is lost is repeated. If the database had already executed it, the usage is counted twice. Uses
+ * and refusals are not.
  */
 export class PostgresRequestRecords implements RequestRecords {
   private readonly unwritten = new UnwrittenRequests();
@@ -122,7 +122,7 @@ export class PostgresRequestRecords implements RequestRecords {
 
   async purgeUsage(span: UsageSpan, before: Instant): Promise<number> {
     const { table, time } = TABLES[span];
-    // A day is stored as a date, so the last day to delete is the one before.
+    // `deletePortions` includes the given instant. A day is a date, so the last one to delete is the day before.
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 

@@ -14,12 +14,14 @@ const REDIS_PORT = 6_379;
 
 const retryStrategy = () => RETRY_INTERVAL;
 
-/** Settings of each connection. They are short, because a request is decided in process instead of waiting. */
+/**
+ * Settings of each connection. The times are short, because a request is decided in this process instead of waiting.
+ */
 const CONNECTION = {
-  // For the client's own commands. RedisRequestCounter has a shorter timeout for decisions.
+  // Applies to the client's own commands. RedisRequestCounter has a shorter timeout for decisions.
   commandTimeout: 1_000,
   connectTimeout: 500,
-  // A frozen server doesn't confirm the end of a connection.
+  // Short, because a frozen server doesn't confirm the end of a connection.
   disconnectTimeout: 200,
   // After a failover the old primary may still answer reads and refuse writes.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
@@ -28,10 +30,10 @@ const CONNECTION = {
 
 /** A connection to one Redis, or to a Redis Cluster. It reconnects by itself. */
 export class RedisConnection {
-  /** Why it isn't connected, or why a node of a cluster isn't. Undefined once connected. */
+  /** Why it, or a node of the cluster, isn't connected. Undefined once connected. */
   error: Error | undefined;
   private client: Scripted<Redis> | Scripted<Cluster>;
-  /** Whether the client is known to be of the right kind: one address may lead to a single Redis or to a cluster. */
+  /** Whether the kind of the client is final. A single address may be that of one Redis or of a cluster. */
   private isSettled: boolean;
   private isClosed = false;
 
@@ -59,7 +61,7 @@ export class RedisConnection {
     return this.isSettled && this.client.status === 'ready';
   }
 
-  /** In a cluster each call may have only one key, because the keys may be on different nodes. */
+  /** In a cluster a call can have only one key, because two keys may be on different nodes. */
   get isCluster(): boolean {
     return this.client instanceof Cluster;
   }
@@ -75,7 +77,9 @@ export class RedisConnection {
     return keysInSlots(start, await this.client.cluster('SLOTS'));
   }
 
-  /** Replaces connections that don't answer within `timeout` milliseconds, and those to nodes that have lost their cluster. */
+  /**
+   * Replaces connections that don't answer within `timeout` milliseconds, and those to nodes that left their cluster.
+   */
   async replaceSilent(timeout: number): Promise<void> {
     const { client, isReady } = this;
     if (!isReady) return;
@@ -103,7 +107,7 @@ export class RedisConnection {
     const { client } = this;
     await new Promise<void>((resolve) => {
       const fail = () => {
-        // A client that has been replaced was closed on purpose, so its end is no failure.
+        // A client that was replaced has been closed on purpose, so its end isn't a failure.
         if (client === this.client) resolve();
       };
       client.once('error', fail).once('close', fail);
@@ -119,7 +123,7 @@ export class RedisConnection {
     else await this.adapt(client);
   }
 
-  /** Changes to a cluster's client if the one address is that of a cluster, as with managed services. */
+  /** Changes to a client for clusters if the single address is that of a cluster, as with managed services. */
   private async adapt(redis: Redis): Promise<void> {
     const [, mode] = /redis_mode:(\w+)/.exec(await redis.info('server').catch(() => '')) ?? [];
     if (this.client !== redis || this.isClosed) return;
@@ -149,10 +153,10 @@ export class RedisConnection {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: retryStrategy,
-      // The client doesn't repeat a command: it may have counted the request already, and this process decides meanwhile.
+      // The client must not repeat a command: the request may be counted already, and this process decides it by now.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
-      // Leaves host names as they are. A TLS certificate can then be checked against its name, and a name that doesn't
+      // Doesn't resolve host names here. So a TLS certificate can be checked against the name, and a name that doesn't
       // resolve makes only its own node fail.
       dnsLookup: (host, callback) => {
         callback(null, host);

@@ -22,7 +22,7 @@ import { answerWithin } from '../kernel/answers.js';
 import { RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
 
-/** Requests of one requester with the same limits, sent together. They are decided one after another. */
+/** Requests of one requester with the same limits. They are sent together, and decided one after another. */
 interface Group extends CountedRequest {
   requests: number;
   /** Settles once Redis has answered. */
@@ -35,22 +35,22 @@ interface Group extends CountedRequest {
   at: Instant;
 }
 
-/** Groups in one call, which takes Redis about 3 ms. */
+/** The most groups in one call. So many take Redis about 3 ms. */
 const MOST_GROUPS = 500;
 
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
-/** The probe counts a request of an invented requester, which no limit refuses. */
+/** The key of the probe's requester, which doesn't exist and is never refused. */
 const PROBE_KEY = 'quota:address:probe';
 const PROBE_ARGUMENTS = ['', 1, DAY, Infinity, Infinity];
 
-/** If two clocks differ from Redis' by at most this, they differ from each other by at most MOST_SKEW. */
+/** Two clocks that each differ from Redis' clock by at most this differ from each other by at most MOST_SKEW. */
 const TOLERANCE = MOST_SKEW / 2;
 
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  /** The requests of this turn of the event loop, which are sent together. */
+  /** The requests of this iteration of the event loop. They are sent together. */
   private groups = new Map<string, Group>();
   private sent = Promise.resolve();
 
@@ -90,7 +90,7 @@ export class RedisRequestCounter implements RequestCounter {
     return (await this.decide(request)).verdict;
   }
 
-  /** Counts a request. The decision includes the state from which the verdict follows. */
+  /** Counts a request. The decision has the verdict and the counts after it. */
   async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
     if (this.groups.size === MOST_GROUPS) this.groups = new Map();
     if (this.groups.size === 0) this.sent = this.send(this.groups);
@@ -130,8 +130,8 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /**
-   * Resolves if a request can be counted now on each primary. It counts a request instead of a PING, because a reachable
-   * Redis may be full or a replica. Connections that don't answer are replaced.
+   * Resolves if a request can be counted now on each primary. It counts a request instead of sending a PING, because a
+   * Redis that answers may be full, or a replica. Connections that don't answer are replaced.
    */
   async probe(): Promise<void> {
     const { connection, timeout } = this;
@@ -168,7 +168,7 @@ export class RedisRequestCounter implements RequestCounter {
     const args = groups.flatMap(({ requester, requests, now, limits }) => [
       ...[apiKeyOf(requester), requests, now, limits.perMinute, limits.perDay],
     ]);
-    // `commandTimeout` isn't used: after a long busy turn it would drop answers that have arrived.
+    // Not `commandTimeout`: after a long iteration of the event loop it would drop answers that have already arrived.
     const answers = await answerWithin(this.timeout, this.connection.countRequests(keys, args));
     groups.forEach((group, index) => {
       const held = (answers[2 * index] as string | null) ?? '';

@@ -4,18 +4,23 @@ import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
  * (test/limits.counters.ts) compares the two over random histories of requests.
  *
- * KEYS: one for each requester, of its account or address. It has everything that a decision needs, because a Redis
- * Cluster refuses a script with two keys while it moves them (`TRYAGAIN`). ARGV: five for each requester: its API key
- * (empty for an address), the number of its requests (0 only reads), now, perMinute and perDay. Times are Unix
- * milliseconds. The value is text: the fields of Usage in the order of quota.ts, separated by spaces, and for each API key
- * with refusals or a ban ` key:ID ` and the fields of Refusals. Returns for each requester the value before its requests
- * and the time of the decision, from which `decide` derives the result of each request.
+ * KEYS: one for each requester, named by its account or address. The one key has everything that a decision needs,
+ * because a Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
  *
- * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance with a
- * wrong clock and the other instances would begin new windows in turn.
+ * ARGV: five for each requester: its API key (empty for an address), the number of its requests (0 only reads), now,
+ * perMinute and perDay. Times are Unix milliseconds.
  *
- * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ. It is a minute later
- * than necessary, for instances whose clock is behind.
+ * The stored value is text: the fields of Usage in the order of quota.ts, separated by spaces; then, for each API key
+ * with refusals or a ban, ` key:ID ` and the fields of Refusals.
+ *
+ * Returns for each requester the value before its requests, and the time of the decision. From these, `decide` computes
+ * the result of each request.
+ *
+ * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance with
+ * a wrong clock and the others would alternately begin new windows, and so reset each other's counts.
+ *
+ * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ. It is a minute
+ * later than necessary, for instances whose clock is behind.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
   return `

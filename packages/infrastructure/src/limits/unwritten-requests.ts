@@ -12,11 +12,11 @@ import {
 } from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
 
-/** Most used keys. The use of a further key is recorded in a later minute. */
+/** The most keys whose uses are held. The use of a further key is recorded in a later minute. */
 export const MOST_KEYS = 10_000;
-/** Most operations of keys, and most hours of keys: about 10 MB each. */
+/** The most operations, and the most hours, of keys that are held: about 10 MB each. */
 export const MOST_HELD = 50_000;
-/** Most refusals of all accounts together: about 5 MB. */
+/** The most refusals of all accounts together that are held: about 5 MB. */
 export const MOST_HELD_REFUSALS = 20_000;
 
 /** The latest use of a key. */
@@ -40,13 +40,13 @@ export interface HourOfKey {
 
 export interface UnwrittenRefusal extends Omit<ShownRefusal, 'key'> {
   readonly accountId: AccountId;
-  /** A write that is repeated has the same ids. */
+  /** A repeated write has the same ids, so it adds no refusal twice. */
   readonly id: number;
 }
 
 /**
- * Records of requests that are not yet written. Each kind has its own bound, so that none takes the room of another: a
- * flood of refusals can't push out usage.
+ * Records of requests that are not yet written. Each kind has its own limit, so that one can't displace another: a
+ * flood of refusals never costs the record of usage.
  */
 export class UnwrittenRequests {
   private minute: Instant | undefined;
@@ -61,7 +61,7 @@ export class UnwrittenRequests {
   private heldRefusals = 0;
   /** Refusals that were not recorded because too many waited to be written. */
   droppedRefusals = 0;
-  /** The upper bits are random, so that no other process has the same ids. */
+  /** The upper bits are random, so that two processes don't have the same ids. */
   private nextId = randomInt(2 ** 20) * 2 ** 32;
 
   add({ accountId, keyId, at, isUse, isAdmitted, operation, refusal }: RecordedRequest): void {
@@ -120,7 +120,7 @@ export class UnwrittenRequests {
     if (hasRoom && this.heldRefusals < MOST_HELD_REFUSALS) this.heldRefusals += 1;
     else {
       if (hasRoom) this.droppedRefusals += 1;
-      // The account's oldest refusal makes room. If it has none, this one is dropped.
+      // At the limit, the account's oldest refusal makes room for this one. If it has none, this one is dropped.
       if (theirs.shift() === undefined) return;
     }
     theirs.push(refusal);

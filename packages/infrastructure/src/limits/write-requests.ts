@@ -2,7 +2,7 @@ import { MOST_REFUSALS } from '@adoption-store/domain';
 import type { Statement } from '../database/prepared.js';
 import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenRefusal } from './unwritten-requests.js';
 
-/** A statement that writes many rows of one kind. Each of its parameters is a column of them. */
+/** A statement that writes many rows of one kind. Each parameter is an array of the values of one column. */
 export interface Write<Row> extends Statement {
   readonly valuesOf: (row: Row) => readonly unknown[];
 }
@@ -10,8 +10,8 @@ export interface Write<Row> extends Statement {
 const time = (at: number) => new Date(at).toISOString();
 
 /**
- * All instances write the same minutes, so most minutes are already stored, and their rows stay as they are. The rows are
- * locked in the order of their ids, so that two instances that write the same keys can't deadlock.
+ * Several instances record the same minute of a key. A row that already has the minute isn't written again. The rows
+ * are locked in the order of their ids, so that two instances that write the same keys can't deadlock.
  */
 export const WRITE_USES: Write<KeyUse> = {
   name: 'api key uses write',
@@ -24,7 +24,7 @@ export const WRITE_USES: Write<KeyUse> = {
   valuesOf: ({ keyId, at }) => [keyId, time(at)],
 };
 
-/** Most are already stored by another instance. The join drops deleted keys, and the rows are sorted as in `ADD_USAGE`. */
+/** As `WRITE_USES`. The first join drops deleted keys. */
 export const WRITE_OPERATIONS: Write<OperationOfKey> = {
   name: 'api key operations write',
   text: `
@@ -69,8 +69,8 @@ export const ADD_USAGE: Write<HourOfKey> = {
 
 /**
  * Adds refusals of open accounts, and keeps the last 100 of each account. The DELETE doesn't see the rows that this
- * statement adds, so it keeps fewer of the earlier ones. It skips rows that another instance is deleting: two instances
- * that lock them in different orders could deadlock.
+ * statement adds, so it leaves room for them among the 100. It skips rows that another instance is deleting: two
+ * instances that lock them in different orders could deadlock.
  */
 export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
   name: 'refusals add',

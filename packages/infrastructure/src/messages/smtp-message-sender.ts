@@ -15,7 +15,7 @@ export class SmtpMessageSender implements MessageSender {
 
   async send({ id, text, from, isProven, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
     const mail = {
-      // An answer to an unproven address might reach somebody who has nothing to do with the account.
+      // The store must not reply to an unproven address, which may belong to somebody else.
       replyTo: isProven ? { name: '', address: from } : undefined,
       subject: `Message from ${isProven ? '' : 'the unproven address '}${escapeInvisible(from)}`,
       date: new Date(createdAt),

@@ -83,7 +83,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
       query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', place);
       query.andWhere('message.accountId <= :accountId').orderBy('message.accountId');
     }
-    // A literal, because PostgreSQL can't use the index of failed messages for a parameter of a generic plan.
+    // A literal: a generic plan doesn't know a parameter's value, and so wouldn't use the index of failed messages.
     if (status !== undefined) query.andWhere(`message.status = 'failed'`);
     const rows = await readFromDatabase(this.dataSource, () =>
       query.addOrderBy('message.createdAt').addOrderBy('message.id').getMany(),
@@ -91,7 +91,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
     return rows.flatMap(accountMessageFrom);
   }
 
-  /** As in `list`, a page is a range of the index by account and time. */
+  /** A page is a range of the index by account and time. */
   async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
     const isBack = before !== undefined;
     const place = before ?? after;
@@ -117,7 +117,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
       // PostgreSQL's text can't contain U+0000, so no id has it.
       const row = id.includes('\0') ? null : await manager.findOne(messageSchema, { where: { id }, lock });
       const { status, failures } = decide(row ?? undefined);
-      // Counts as a new claim, so that a worker with an earlier claim can no longer change the message.
+      // Increases the number of claims, so that a worker with an earlier claim can no longer change the message.
       await manager.update(
         messageSchema,
         { id },

@@ -5,11 +5,11 @@ import type { Writable } from '../kernel/writable.js';
 
 export type SessionRow = Writable<Session> & {
   expiresAt: Instant;
-  /** Used by the previous version only. */
+  /** Only used by an earlier version. */
   data?: object;
 };
 
-/** The nullable columns are null in sessions of the previous version, which sign nobody in. */
+/** The nullable columns are null in sessions of an earlier version, which sign nobody in. */
 export const sessionSchema = new EntitySchema<SessionRow>({
   name: 'Session',
   tableName: 'sessions',

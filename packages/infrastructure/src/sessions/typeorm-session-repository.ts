@@ -67,7 +67,7 @@ export class TypeOrmSessionRepository implements SessionRepository {
     return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 
-  // One statement instead of a decision on a locked row, because requests of the portal wait for it.
+  // One statement is faster than a decision on a locked row, and requests of the portal wait for it.
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
     const { affected } = await writeToDatabase(this.dataSource, (manager) =>
       manager.update(sessionSchema, which, change),

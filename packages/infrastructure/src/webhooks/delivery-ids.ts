@@ -1,13 +1,13 @@
 import { type DeliveryId, isDeliveryId } from '@adoption-store/domain';
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** One block of AES: a number needs no other mode, and equal numbers have equal ids. */
+/** ECB is safe here: each id is a single block, and equal numbers must have equal ids. */
 const ALGORITHM = 'aes-256-ecb';
 const PREFIX = 'dlv_';
 
 /**
- * The ids of deliveries as they are shown: their numbers, encrypted. A plain number would tell how many deliveries all
- * accounts have.
+ * The public ids of deliveries: their encrypted numbers. A plain number would show how many deliveries all accounts
+ * have.
  */
 export class DeliveryIds {
   private readonly key: Buffer;
@@ -29,7 +29,7 @@ export class DeliveryIds {
     const block = Buffer.from(id.slice(PREFIX.length), 'hex');
     const decipher = createDecipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
     const decrypted = decipher.update(block);
-    // Half of the block is zero. An id that was made up isn't.
+    // Half of the block is zero in a real id. In an invented one it isn't.
     return decrypted.readBigInt64BE() === 0n ? decrypted.readBigInt64BE(8) : undefined;
   }
 }

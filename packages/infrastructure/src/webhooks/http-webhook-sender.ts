@@ -15,7 +15,7 @@ const MOST_HEADERS = 16 * 1_024;
 /** Bytes of a response's body that are read, so that a receiver can finish its response. They are thrown away. */
 const MOST_BODY = 64 * 1_024;
 
-/** What the WHATWG's parser would remove or replace without a word. */
+/** Characters that the WHATWG's URL parser silently removes or replaces. A URL with one is refused. */
 const UNCLEAR = /^\s|\s$|[\p{Cc}\\]/u;
 
 /** Calls the receivers by HTTP, and signs as Standard Webhooks says. */
@@ -53,7 +53,7 @@ export class HttpWebhookSender implements WebhookSender {
     const { url, addresses } = await this.targets.find(text, signal);
     // Loaded on demand: only the worker sends, and loading takes a tenth of a second.
     const { Client } = await import('undici');
-    // A client of its own, so that no connection to an address of an earlier attempt is used. It follows no redirects.
+    // A new client for each attempt, so that no connection to an earlier address is reused. It follows no redirects.
     const client = new Client(url.origin, {
       maxHeaderSize: MOST_HEADERS,
       connect: {
@@ -62,7 +62,7 @@ export class HttpWebhookSender implements WebhookSender {
         rejectUnauthorized: true,
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: NEXT_ADDRESS,
-        // The addresses that were checked. The name isn't resolved again.
+        // Connects to the checked addresses, and doesn't resolve the name again: it could lead elsewhere by now.
         lookup: (_name, _options, callback) => {
           callback(null, [...addresses]);
         },
@@ -78,7 +78,7 @@ export class HttpWebhookSender implements WebhookSender {
       };
       const path = url.pathname + url.search;
       const response = await client.request({ method: 'POST', path, headers, body, signal });
-      // The status decides, whatever becomes of the body.
+      // Only the status matters, so it is no failure if the body is cut off.
       await failureOf(abortAfter(BODY_TIMEOUT, (late) => response.body.dump({ limit: MOST_BODY, signal: late })));
       return { status: response.statusCode, retryAfter: retryAfter(response.headers['retry-after'], at) };
     } finally {

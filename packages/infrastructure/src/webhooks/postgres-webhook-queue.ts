@@ -45,14 +45,15 @@ import type { SecretCipher } from './secret-cipher.js';
 import { secretsFrom } from './stored-secrets.js';
 import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
 
-/** Turns without a delivery that one call may end. Each rests its webhook, so there are rarely many. */
+/** The most turns without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
 const MOST_EMPTY_TURNS = 1_000;
-/** Milliseconds after which a webhook is looked at again whose secret can't be decrypted. */
+/** Milliseconds until the next turn of a webhook whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
 /**
- * The next turn is due when the pause after the last one is over. Rows that are locked are left to the next time. The feed is
- * asked for one event of each type behind the webhook's position, by a range of one index.
+ * For each webhook whose next turn isn't due, but for which the feed has an event after its position: makes the turn
+ * due as soon as the pause after the last one is over. The feed is searched by one index, for one event of each type.
+ * Locked rows are skipped until the next time.
  */
 const WAKE = `
   WITH resting AS (
@@ -72,10 +73,12 @@ const WAKE = `
   )
   UPDATE webhooks SET turn_at = greatest(busy_until, paused_until, now()) FROM resting WHERE webhooks.id = resting.id`;
 
-/** The types of events, and of each whether it is for everybody. */
+/** The types of events, and for each whether all accounts receive it. */
 const KNOWN = [EVENT_TYPES, EVENT_TYPES.map(isForAll)];
 
-/** In the order of the ids, so that two batches don't wait for each other. */
+/**
+ * Stores the outcomes of attempts. Locks the deliveries in the order of their ids, so that two batches can't deadlock.
+ */
 const SETTLE = `
   WITH settled AS (
     SELECT * FROM unnest(
@@ -94,7 +97,7 @@ const SETTLE = `
   WHERE delivery.id = number AND delivery.requeued = settled.requeued
     AND (delivery.status = 'queued' OR settled.status = 'sent')`;
 
-/** The columns of a delivery as it is shown. */
+/** The columns of a delivery that its owner can read. */
 const SHOWN = `
   shown.id AS number, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, shown.status, failures,
   response_status AS "responseStatus", history, shown.created_at AS "createdAt", due_at AS "dueAt",
@@ -107,7 +110,7 @@ interface ShownRow {
   readonly status: DeliveryStatus;
   readonly failures: number;
   readonly responseStatus: number | null;
-  /** Each with its time in Unix milliseconds and its duration in milliseconds. */
+  /** The attempts. Times are Unix milliseconds, durations are milliseconds. */
   readonly history: readonly (readonly [attemptedAt: number, responseStatus: number | null, duration: number])[];
   readonly createdAt: Date;
   readonly dueAt: Date;
@@ -139,7 +142,7 @@ const FIND = `
   SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", data::text
   FROM shown LEFT JOIN events ON events.position = shown.position`;
 
-/** The owner wants it now: the pause after the last turn ends. An open turn is waited for. */
+/** Makes the next turn due at the owner's request: now, without a pause, or as soon as the current turn has ended. */
 const WAKE_ONE = `
   UPDATE webhooks SET paused_until = '-infinity', turn_at = greatest(busy_until, now()) WHERE id = $1`;
 
@@ -198,7 +201,7 @@ const PURGE_FORGOTTEN = `
     WHERE position >= $1 AND position <= (SELECT purged_position FROM event_feed) ORDER BY position LIMIT $2
   )) RETURNING position`;
 
-/** A webhook's note goes once none of its deliveries is left. */
+/** Deletes deliveries of deleted webhooks, and the row in `deleted_webhooks` once none of its deliveries is left. */
 const PURGE_DELETED = `
   WITH gone AS MATERIALIZED (
     SELECT id FROM deleted_webhooks ORDER BY id LIMIT 100
@@ -224,7 +227,7 @@ interface Settled {
 
 export class PostgresWebhookQueue implements WebhookQueue {
   private readonly turns: WebhookTurns;
-  /** Of all turns of this process. */
+  /** The outcomes of attempts, from all turns of this process. */
   private readonly settled = new Batch<Settled, void>(
     async (one) => this.storeSettled([one]),
     async (all) => {
@@ -341,7 +344,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
   }
 
   async purgeForgotten(): Promise<number> {
-    // Each portion begins where the one before ended, at a position that may have more rows.
+    // Each portion begins at the position where the previous one ended, because that position may have more rows.
     let start = '0';
     const ofEvents = await inPortions(async (most) => {
       const [rows] = await this.write<[{ position: string }[]]>(PURGE_FORGOTTEN, [start, most]);
@@ -361,12 +364,15 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return sum;
   }
 
-  /** Ends a turn without an attempt. The next one is after `pause` milliseconds at the earliest. */
+  /** Ends a turn without an attempt. The next one is due after `pause` milliseconds at the earliest. */
   private async pass(row: TurnRow, pause: number): Promise<void> {
     await this.turns.end(row, (receiver) => ({ end: { ...receiver, pause } }));
   }
 
-  /** Queues by that statement, and makes the webhook's next turn due. The webhook is locked first, as the ends of turns do. */
+  /**
+   * Makes the webhook's next turn due, and queues a delivery with the statement `text`. The webhook is locked first, in
+   * the same order as at the end of a turn, against deadlocks.
+   */
   private async showWoken(
     text: string,
     webhookId: WebhookId,

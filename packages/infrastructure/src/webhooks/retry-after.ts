@@ -1,7 +1,7 @@
 import { type Instant, SECOND } from '@adoption-store/domain';
 
 const TIME = String.raw`\d\d:\d\d:\d\d`;
-/** The three forms of a date (RFC 9110 §5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** The three date formats of HTTP (RFC 9110 §5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const DATES = [
   String.raw`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} ${TIME} GMT`,
   String.raw`[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d ${TIME} GMT`,
@@ -9,7 +9,8 @@ const DATES = [
 ].map((form) => new RegExp(`^${form}$`));
 
 /**
- * The milliseconds that a header `Retry-After` asks for (RFC 9110 §10.2.3): seconds or a date. Undefined if it is malformed.
+ * The milliseconds that a header `Retry-After` asks for (RFC 9110 §10.2.3): seconds or a date. Undefined if it is
+ * malformed.
  *
  * @param now when the request was made.
  */

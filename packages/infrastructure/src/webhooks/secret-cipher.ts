@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 interface Key {
-  /** A short hash, by which it is known where it isn't stored. */
+  /** A short hash of the key. It is stored beside what the key has encrypted; the key itself never is. */
   readonly name: string;
   readonly bytes: Buffer;
 }
@@ -16,7 +16,7 @@ export interface Encrypted {
   readonly key: string | null;
 }
 
-/** Encrypts what is stored, with a key that isn't stored beside it. */
+/** Encrypts secrets for the database. */
 export class SecretCipher {
   private readonly keys: readonly Key[];
 
@@ -33,7 +33,10 @@ export class SecretCipher {
     return this.keys.map(({ name }) => name);
   }
 
-  /** @param owner must be given again to decrypt, so that a text is of no use in another row. */
+  /**
+   * @param owner the id of the row. Decrypting needs the same one, so an encrypted text copied to another row is
+   * useless.
+   */
   encrypt(text: string, owner: string): Encrypted {
     const [key] = this.keys;
     if (key === undefined) throw new Error('no secret encrypts');
@@ -66,7 +69,7 @@ export class SecretCipher {
         const text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
         return { text, key };
       } catch {
-        // Another key's, or nothing that was encrypted.
+        // Encrypted with another key, or not an encrypted text.
       }
     }
     return undefined;

@@ -6,8 +6,8 @@ type PastRow = Pick<WebhookRow, 'pastSecrets' | 'previousSecret' | 'previousUnti
 export type SecretRow = Pick<WebhookRow, 'id' | 'secret'> & PastRow;
 
 /**
- * The secrets that were replaced, the last one first. The version before stores the last one in `previous_secret`; the next
- * release, beside which it can't run, drops that column.
+ * The replaced secrets, the latest first. The previous version of this service stores the latest in `previous_secret`.
+ * Once it can no longer run beside this one, in the next release, the column can be dropped.
  */
 export function pastOf({ pastSecrets, previousSecret, previousUntil }: PastRow): readonly StoredPastSecret[] {
   if (previousSecret === null || previousUntil === undefined) return pastSecrets;
@@ -25,7 +25,10 @@ export function secretsFrom(row: SecretRow, cipher: SecretCipher): WebhookSecret
   return { current, past };
 }
 
-/** The columns after a rotation. What is encrypted only moves, so no former key is needed. */
+/**
+ * The columns after a rotation. The old secret is moved without decrypting it, so the key that encrypted it isn't
+ * needed.
+ */
 export function rotated(row: WebhookRow, { webhook, secret, until }: SecretRotation, cipher: SecretCipher) {
   const replaced = { secret: row.secret, key: row.secretKey, until };
   const past = [replaced, ...stillSigning(pastOf(row), webhook.updatedAt)];
@@ -33,8 +36,8 @@ export function rotated(row: WebhookRow, { webhook, secret, until }: SecretRotat
 }
 
 /**
- * The columns with the first key of the cipher. Undefined if the current secret can't be decrypted. `secretKey` isn't trusted:
- * the version before changes the secret and leaves it.
+ * The columns, encrypted with the first key of the cipher. Undefined if the current secret can't be decrypted.
+ * `secretKey` isn't read, because the previous version changes the secret without it.
  */
 export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher) {
   const current = cipher.renew(row.secret, row.id);

@@ -28,7 +28,7 @@ import type { SecretCipher } from './secret-cipher.js';
 import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** The address or status begins without failures. Its next turn is due once the open one has ended. */
+/** Set if the URL or the status changes: there are no failures yet, and a turn is due now, or after the current one. */
 const ANEW = {
   failedTurns: 0,
   failingSince: () => 'NULL',
@@ -36,25 +36,28 @@ const ANEW = {
   turnAt: () => 'greatest(busy_until, now())',
 };
 
-/** What happened while it was disabled is left to `recover`. */
+/** Set if the webhook is enabled: it continues at the end of the feed. `recover` gets the events from before. */
 const ENABLED = {
   feedPosition: () => 'event_feed_end()',
   followsSince: () => 'now()',
 };
 
-/** What it hasn't taken before it is disabled stays wanted. A wish of its owner that isn't fulfilled yet includes it. */
+/**
+ * Set if the webhook is disabled: the events that it hasn't taken yet are recovered once it is enabled. If its owner's
+ * request to recover isn't finished, it includes them.
+ */
 const DISABLED = {
   recoveryPosition: () =>
     'CASE WHEN recovering_since IS NULL THEN least(recovery_position, feed_position) ELSE recovery_position END',
   recoveryEnd: () => 'event_feed_end()',
 };
 
-/** Its deliveries are deleted by the worker, in portions: there may be millions. */
+/** Deletes the webhook. The worker deletes its deliveries later, in portions, because there may be millions. */
 const DELETE = `
   WITH gone AS (DELETE FROM webhooks WHERE id = $1 RETURNING id)
   INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
-/** The webhooks by the keys of their current secret, of those that were replaced, and of what the version before has stored. */
+/** Counts webhooks by the keys of all their secrets. The key of a `previous_secret` (see `pastOf`) is unknown. */
 const COUNT_BY_KEYS = `
   SELECT jsonb_build_array(secret_key) || jsonb_path_query_array(past_secrets, '$[*].key')
     || CASE WHEN previous_secret IS NULL THEN '[]'::jsonb ELSE '[null]'::jsonb END AS keys, count(*)::integer AS webhooks
@@ -200,7 +203,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     return counts;
   }
 
-  /** Everything else that replaces a secret changes the current one, so nothing of it is lost. */
+  /** Only if the current secret is still the one that was read. Every rotation changes it, so none is overwritten. */
   private async replaceSecrets({ id, secret }: WebhookRow, columns: ReturnType<typeof rotated>): Promise<void> {
     await writeToDatabase(this.dataSource, (manager) => manager.update(webhookSchema, { id, secret }, columns));
   }

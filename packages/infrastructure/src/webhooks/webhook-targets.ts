@@ -4,11 +4,11 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
-/** Where webhooks may go, besides public addresses by https. */
+/** The addresses that webhooks may have besides public ones by https. */
 export interface WebhookPolicy {
   /** Networks that may be reached, also by http and at any port: `10.1.0.0/16`, or one address. */
   readonly allow?: readonly string[] | undefined;
-  /** Whether `http://localhost` may be reached, to try webhooks out on one machine. */
+  /** Whether `http://localhost` is allowed, to try webhooks out on one machine. */
   readonly mayUseLocalhost: boolean;
 }
 
@@ -24,21 +24,23 @@ export interface WebhookTarget {
 type Address = ReturnType<typeof ipaddr.parse>;
 type Network = [Address, number];
 
-/** IPv6 has no other global unicast addresses. ipaddr.js calls everything unicast that has no special meaning. */
+/** All global unicast addresses of IPv6. ipaddr.js also calls addresses `unicast` that are in no known range. */
 const GLOBAL_UNICAST = network('2000::/3');
-/** Azure's metadata, at an address that is public elsewhere. Those of other clouds are link-local, private or shared. */
+/**
+ * Azure's internal services, at a public address. Other clouds use link-local, private or shared addresses for them.
+ */
 const METADATA = network('168.63.129.16');
 
-/** A name with thousands of addresses must not make us connect to all of them. */
+/** The most addresses of a name that are tried: a name may have thousands. */
 const MOST_ADDRESSES = 8;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const HTTPS = 'must be a URL that starts with https://';
 const PORT = 'must have port 443, or one from 1024 to 65535';
-/** Of a name, too, that leads to no address at all. Otherwise a customer could find out which names exist inside. */
+/** Also the message for a name without any address. Otherwise a customer could find out which internal names exist. */
 const PUBLIC = 'must lead to a public address: DNS does not know its host name, or the address is not public';
 
-/** Decides where webhooks may go. */
+/** Decides which URLs webhooks may have, and to which addresses they lead. */
 export class WebhookTargets {
   private readonly allowed: Network[];
 
@@ -52,13 +54,14 @@ export class WebhookTargets {
   /**
    * Resolves the name once. The caller must connect to these addresses: a second look-up may have another result.
    *
-   * @throws InvalidInput if the URL or all its addresses are refused, or if the name has none before `signal` is aborted.
+   * @throws InvalidInput if the URL or all its addresses are refused, or if the name has none before `signal` is
+   * aborted.
    */
   async find(text: string, signal: AbortSignal): Promise<WebhookTarget> {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || !(url.protocol in DEFAULT_PORTS)) throw invalid('url', HTTPS);
     if (url.username + url.password !== '') throw invalid('url', 'must have no user name and no password');
-    // Parsing has written every spelling of an IPv4 address, such as 0x7f.1, as four decimal numbers.
+    // The URL parser writes every form of an IPv4 address, such as 0x7f.1, as four decimal numbers.
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = isIP(host) === 0 ? await this.resolve(host, signal) : [host];
     const addresses = found
@@ -70,7 +73,7 @@ export class WebhookTargets {
   }
 
   private mayReach(url: URL, host: string, text: string): boolean {
-    // The IPv4 address that a mapped one leads to.
+    // An IPv4-mapped IPv6 address becomes the IPv4 address to which it leads.
     const address = ipaddr.process(text);
     if (isIn(this.allowed, address)) return true;
     if (!hasAllowedPort(url)) return false;
@@ -78,7 +81,9 @@ export class WebhookTargets {
     return url.protocol === 'https:' && isPublic(ipaddr.parse(text));
   }
 
-  /** The rule that a URL breaks which leads to no allowed address. The addresses have no part in it. */
+  /**
+   * The rule that a URL without an allowed address breaks. It never depends on the addresses, which it would reveal.
+   */
   private problem(url: URL, host: string): string {
     if (url.protocol !== 'https:' && !this.isLocal(host)) return HTTPS;
     return hasAllowedPort(url) ? PUBLIC : PORT;
@@ -110,17 +115,17 @@ function network(text: string): Network {
 }
 
 /**
- * Asks the name servers itself. dns.lookup() would occupy one of the process's four threads until a name server of the
- * receiver's choice answers, so a few receivers could stop all look-ups, and the hashing of passwords.
+ * Asks the name servers without dns.lookup(), which would occupy one of the process's four threads until a name server
+ * that the receiver controls answers. So a few receivers could stop all look-ups, and the hashing of passwords.
  */
 export async function resolveName(
   name: string,
   signal: AbortSignal,
   servers?: readonly string[],
 ): Promise<readonly string[]> {
-  // RFC 6761 §6.3: not a question for DNS.
+  // RFC 6761 §6.3: localhost must not be looked up in DNS.
   if (name === 'localhost') return ['127.0.0.1', '::1'];
-  // Cancelling ends all questions of a resolver, so each name has one of its own.
+  // One resolver per name, because cancelling ends all queries of a resolver.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
   const cancel = () => {

@@ -21,21 +21,23 @@ import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
 import type { SecretRow } from './stored-secrets.js';
 
-/** Bytes of the events that a turn sends: a worker has many turns, and little memory. */
+/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
 const MOST_BYTES = 65_536;
 /** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
-/** A webhook that has so many deliveries queued takes no more events. */
+/** With so many queued deliveries, a webhook takes no more events from the feed. */
 const MOST_QUEUED = 10_000;
-/** A webhook that has so many deliveries queued recovers no more events. */
+/** With so many queued deliveries, a webhook recovers no more events. */
 const MOST_RECOVERED = 1_000;
-/** Positions of the feed that are searched at once for events to recover. */
+/** Positions of the feed that one statement searches for events to recover. */
 const PORTION = 1_000;
-/** Portions that a turn searches, if they have nothing for the webhook. */
+/** Portions that a turn searches until one has events for the webhook. */
 const MOST_PORTIONS = 3;
-/** Milliseconds until it goes on. */
+/** Milliseconds from a turn with a search until the next turn. */
 const SEARCH_PAUSE = 250;
-/** Milliseconds after which a webhook is looked at again that has too much queued, or waits for others' searches. */
+/**
+ * Milliseconds until the next turn of a webhook with too many queued deliveries, or that waits for another's search.
+ */
 const WAITING_PAUSE = 4_000;
 
 const RECEIVER = `
@@ -43,7 +45,7 @@ const RECEIVER = `
   failed_turns AS "failedTurns", ${milliseconds('failing_since')} AS "failingSince",
   ${milliseconds('attempted_at')} AS "attemptedAt"`;
 
-/** The columns of a receiver. A time is in Unix milliseconds. */
+/** The columns of a receiver. Times are Unix milliseconds. */
 export interface ReceiverRow extends Pick<Receiver, 'url' | 'status' | 'failedTurns'> {
   readonly id: WebhookId;
   readonly accountId: AccountId;
@@ -60,7 +62,7 @@ export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUn
   readonly takenAt: bigint;
   readonly types: readonly EventType[] | null;
   readonly isRecovering: boolean;
-  /** Whether the feed has events behind its position, for whomever they are. */
+  /** Whether the feed has events after its position, even if they are for others. */
   readonly isBehind: boolean;
 }
 
@@ -73,7 +75,7 @@ export interface DueRow {
   readonly type: EventType | null;
   readonly createdAt: bigint;
   readonly data: string | null;
-  /** How many are due, of which the limit are counted. The size of a turn leaves some out. */
+  /** How many deliveries are due, at most the limit. The turn may have fewer rows, because its bytes are limited. */
   readonly found: number;
 }
 
@@ -82,8 +84,8 @@ const DELIVERY = `
   ${milliseconds('coalesce(events.created_at, delivery.created_at)')} AS "createdAt"`;
 
 /**
- * SQL for the deliveries of a webhook that are due, the longest due first. What was purged from the feed isn't sent any more.
- * There is always one, however large its event is.
+ * SQL for a webhook's due deliveries, the longest due first, of at most `MOST_BYTES` together. The first one is always
+ * included, however large its event is. Deliveries of purged events are left out.
  */
 const dueOf = (webhook: string, limit: string) => `
   SELECT * FROM (
@@ -97,8 +99,9 @@ const dueOf = (webhook: string, limit: string) => `
   ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
 
 /**
- * What happens now goes before what is recovered. The lease is in the webhook's row. Others that choose the same row
- * meanwhile skip it, so a claimer takes the first row that is free. There is one row without a delivery if none is due.
+ * Takes a turn. Webhooks that recover old events come last. The lease is stored in the webhook's row. Concurrent claims
+ * skip each other's rows, so each takes the first free one. Returns a row for each due delivery, or if there is none,
+ * one row without a delivery.
  */
 const CLAIM = {
   name: 'webhooks claim',
@@ -130,9 +133,10 @@ const CLAIM = {
 const DUE = { name: 'webhooks due', text: dueOf('$1', '$2') };
 
 /**
- * Takes the next events behind the webhook's position, the first of each type from one index, as the list of events does.
- * If there are fewer than asked for, it has all until the feed's end. A row that exists was made by the version before.
- * Returns as many of the new deliveries as the turn has room for, in a row each, and at least one row.
+ * Queues deliveries of the next events after the webhook's position. As in the list of events, the first events of each
+ * type are read from one index. If there are fewer than `MOST_TAKEN`, the position moves to the end of the feed. A
+ * delivery may exist already, because the previous version created it when the event was published. Returns a row for
+ * each new delivery for which the turn has room, or if there is none, one row without a delivery.
  */
 const FOLLOW = {
   name: 'webhooks follow',
@@ -173,9 +177,9 @@ const FOLLOW = {
 };
 
 /**
- * Where a recovery begins: halves the feed until a portion is left. An event was published a day at most after it happened,
- * as an import stores its events when it ends. So if an event happened more than a day before the wish, none up to it is
- * wanted.
+ * Finds the position at which a recovery begins, by a binary search down to one portion of the feed. Events are
+ * published at most a day after they happened (an import stores its events at its end). So if an event happened more
+ * than a day before `recovering_since`, no event up to its position is wanted.
  */
 const BEGIN_RECOVERY = {
   name: 'webhooks begin recovery',
@@ -193,7 +197,10 @@ const BEGIN_RECOVERY = {
   WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`,
 };
 
-/** Recovers a portion: what has failed, or was never taken. What waits because the webhook was disabled has no `since`. */
+/**
+ * Recovers one portion of the feed: queues the events whose delivery has failed, and those that were never taken.
+ * Without a `recovering_since`, only the events are left that the webhook hadn't taken when it was disabled.
+ */
 const RECOVER = {
   name: 'webhooks recover',
   text: `
@@ -222,7 +229,7 @@ const RECOVER = {
   RETURNING webhooks.recovery_end IS NOT NULL AS "isRecovering"`,
 };
 
-/** How many deliveries of the webhook are queued, of which some are counted. */
+/** The number of the webhook's queued deliveries, at most `MOST_RECOVERED`. */
 const QUEUED = {
   name: 'webhooks queued',
   text: `
@@ -231,15 +238,15 @@ const QUEUED = {
   ) AS queued`,
 };
 
-/** Locks the webhook, unless it is gone or has a later turn. */
+/** Locks the webhook. No row if it was deleted, or has a later turn. */
 const LOCK_TURN = {
   name: 'webhooks lock turn',
   text: `SELECT id, ${RECEIVER} FROM webhooks WHERE id = $1 AND turns = $2 FOR NO KEY UPDATE`,
 };
 
 /**
- * The next turn is due at once if the feed may have more for the webhook, otherwise when a delivery is. What a webhook hasn't
- * taken that gets disabled stays wanted.
+ * After the pause, the next turn is due at once if the feed may have more events for the webhook, otherwise when a
+ * delivery is due. If the webhook gets disabled, the events that it hasn't taken yet are recovered once it is enabled.
  */
 const END_TURN = {
   name: 'webhooks end turn',
@@ -264,20 +271,22 @@ const END_TURN = {
   FROM event_feed WHERE id = $1 AND turns = $2`,
 };
 
-/** What a turn's end stores of the webhook. */
+/** What the end of a turn stores in the webhook's row. */
 export interface StoredEnd extends Pick<TurnEnd, 'pause' | 'status' | 'updatedAt' | 'failedTurns' | 'failingSince'> {
-  /** Milliseconds that it took. Undefined if nothing was attempted. */
+  /** Milliseconds that the turn took. Undefined if nothing was attempted. */
   readonly took?: number;
 }
 
-/** The turns of webhooks. A turn belongs to whoever knows its number, until its lease or a later turn. */
+/**
+ * The turns of webhooks. A turn is identified by its number, and is valid until its lease ends or a later turn exists.
+ */
 export class WebhookTurns {
-  /** One search at a time: a wish may be of a time long ago, and costs a query for each thousand events since. */
+  /** One search at a time in this process: it costs a query for each thousand events, and may begin long ago. */
   private isSearching = false;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The turn, with as many of the deliveries that are due. Undefined if no turn is. */
+  /** Takes a turn, with at most `limit` of the deliveries that are due. Undefined if no turn is due. */
   async claim({
     lease,
     longestTurn,
@@ -288,7 +297,7 @@ export class WebhookTurns {
     return turn && { turn, rows: rows.filter(isDelivery) };
   }
 
-  /** If there is room for more deliveries, takes events from the feed. `pause` follows a turn without any. */
+  /** If the turn has room for more deliveries, takes events from the feed. `pause` follows if there are still none. */
   async fill(
     turn: TurnRow,
     due: readonly DueRow[],
@@ -314,7 +323,7 @@ export class WebhookTurns {
     return this.run<DueRow & { readonly hasRoom: boolean }>(FOLLOW, [id, turn, receivers, kinds, room]);
   }
 
-  /** Searches portions of the feed until something is to be recovered, or as many as a turn may search. */
+  /** Recovers portions of the feed until one has events for the webhook, at most as many as a turn may search. */
   private async recover({ id, turn }: TurnRow, limit: number): Promise<readonly DueRow[]> {
     this.isSearching = true;
     try {
@@ -330,7 +339,7 @@ export class WebhookTurns {
     }
   }
 
-  /** @param decide gets the webhook, locked. Not called if it is gone, or a later turn exists. */
+  /** @param decide gets the locked webhook. Not called if it was deleted, or a later turn exists. */
   async end(
     { id, turn }: Pick<TurnRow, 'id' | 'turn'>,
     decide: (receiver: Receiver) => { readonly end: StoredEnd; readonly notice?: NewAccountMail | undefined },
@@ -377,7 +386,7 @@ export function receiverFrom(row: ReceiverRow): Receiver {
   };
 }
 
-/** A statement also returns a row without a delivery, if it has none. */
+/** Whether the row has a delivery. A statement without any delivery returns one row with nulls. */
 function isDelivery({ number }: { readonly number: bigint | null }): boolean {
   return number !== null;
 }

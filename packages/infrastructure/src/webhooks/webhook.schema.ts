@@ -5,7 +5,7 @@ import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
 import type { Encrypted } from './secret-cipher.js';
 
-/** An encrypted secret that another one has replaced. */
+/** An encrypted secret that was replaced. */
 export interface StoredPastSecret extends Encrypted {
   /** In Unix milliseconds. */
   readonly until: Instant;
@@ -16,20 +16,20 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   types: readonly EventType[] | null;
   description: string | null;
   secret: string;
-  /** Only the version before writes these two. */
+  /** Only the previous version writes these two columns. */
   previousSecret: string | null;
   previousUntil: Instant | undefined;
   /** The number of turns so far; it identifies the latest one. */
   turns: number;
-  /** When the next turn is due: not before `busyUntil`, nor before a delivery is due. Infinity if none is queued. */
+  /** When the next turn is due: not before `busyUntil`, nor before a delivery is due. Infinity without any delivery. */
   turnAt: Instant;
   /** The end of the turn's lease, or of the pause after it. */
   busyUntil: Instant;
   failedTurns: number;
   failingSince: Instant | undefined;
-  /** Its next event is behind this position of the feed. */
+  /** It has taken the events of the feed up to this position. */
   feedPosition: bigint;
-  /** It gets no event from before. Undefined: it is as old as the feed. */
+  /** It gets no event that happened before. Undefined for a webhook from before this column. */
   followsSince: Instant | undefined;
   /** The end of the pause after its last turn. */
   pausedUntil: Instant;
@@ -37,16 +37,16 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   turnTook: number | null;
   /** When a delivery was last attempted. */
   attemptedAt: Instant | undefined;
-  /** The events behind this position, up to `recoveryEnd`, are still to be recovered. Null until the first is found. */
+  /** The events after this position, up to `recoveryEnd`, must still be recovered. Null until the begin is found. */
   recoveryPosition: bigint | null;
   recoveryEnd: bigint | null;
-  /** A short hash of the key that has encrypted `secret`. Null: not known yet. */
+  /** A short hash of the key that has encrypted `secret`. Null if not yet known. */
   secretKey: string | null;
   pastSecrets: readonly StoredPastSecret[];
   account?: AccountRow;
 };
 
-/** The queue's statements read the column, and it begins with its default. */
+/** Only the queue's own SQL reads such a column. A new row gets its default. */
 const OF_THE_QUEUE = { select: false, insert: false } as const;
 
 export const webhookSchema = new EntitySchema<WebhookRow>({
@@ -114,7 +114,7 @@ export function accountWebhookFrom({ account, failingSince, ...row }: WebhookRow
   return [{ account: accountFrom(account), webhook: webhookFrom(row), failingSince }];
 }
 
-/** What its owner has set. The queue stores the rest. */
+/** The columns that its owner sets. The queue sets the others. */
 export function fieldsOf({ types, description, recoveringSince, ...webhook }: Webhook) {
   return { ...webhook, types: types ?? null, description: description ?? null };
 }

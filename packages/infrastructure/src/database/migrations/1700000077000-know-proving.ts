@@ -8,7 +8,7 @@ export class KnowProving1700000077000 {
         is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
         proves_addresses boolean NOT NULL
       )`);
-    // Until the portal is replaced: an address that was proven was mailed to.
+    // A first value, until the new portal starts: if an address was proven, the portal mails proofs.
     await runner.query(`
       INSERT INTO deployment (proves_addresses) SELECT EXISTS (SELECT FROM accounts WHERE proven_at IS NOT NULL)`);
   }

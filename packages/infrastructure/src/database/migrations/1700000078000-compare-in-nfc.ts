@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Addresses, and names of categories, are unique in NFC. Twins that exist already stay. */
+/** Addresses, and names of categories, become unique in NFC. Existing duplicates stay. */
 export class CompareInNfc1700000078000 {
   readonly transaction = false;
 
@@ -19,7 +19,7 @@ export class CompareInNfc1700000078000 {
         )`)) as readonly { readonly id: string }[];
       const ids = twins.map(({ id }) => id).join();
       await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${table}_by_nfc`);
-      // A twin has a second value of its own.
+      // For a duplicate, the index has its id as a second value, which makes it unique.
       await runner.query(`
         CREATE UNIQUE INDEX CONCURRENTLY ${table}_by_nfc ON ${table}
         (normalize(${column}, NFC), (CASE WHEN id = ANY ('{${ids}}'::bigint[]) THEN id::text ELSE '' END))`);

@@ -1,14 +1,17 @@
 import type { QueryRunner } from 'typeorm';
 
-/** A webhook follows the feed from a position of its own, instead of getting a row for each event when it is published. */
+/**
+ * A webhook follows the feed from a position of its own, instead of getting a row for each event when it is published.
+ */
 export class FollowTheFeed1700000081000 {
   async up(runner: QueryRunner): Promise<void> {
-    // The version before adds webhooks without a position, and has a statement in which a column `position` is ambiguous.
+    // The default is for the previous version, which adds webhooks without a position. The column isn't called
+    // `position`, which would be ambiguous in one of its statements.
     await runner.query(`
       CREATE FUNCTION event_feed_end() RETURNS bigint LANGUAGE sql STABLE
       RETURN (SELECT last_position FROM event_feed)`);
-    // Webhooks of before have got a row for each event up to this position, and for others that the version before publishes.
-    // `follows_since` stays null for them, as events that aren't published yet are older.
+    // Existing webhooks have a delivery for each event up to this position. The previous version may add some for later
+    // ones. Their `follows_since` stays null, because they must get events that happened but aren't published yet.
     await runner.query(`
       ALTER TABLE webhooks
         ADD COLUMN feed_position bigint NOT NULL DEFAULT event_feed_end(),

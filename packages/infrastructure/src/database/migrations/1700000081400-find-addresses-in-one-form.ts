@@ -1,12 +1,13 @@
 import type { QueryRunner } from 'typeorm';
 
-/** `migrate` fills the column after the migrations, because SQL can't make that form. */
+/** `migrate` fills the column after the migrations, because SQL can't compute the canonical form. */
 export class FindAddressesInOneForm1700000081400 {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE accounts ADD COLUMN IF NOT EXISTS canonical_email text');
-    // The version before changes an address, or closes an account, without it. The next release can drop the trigger.
+    // The previous version changes an address, or closes an account, without changing this column. The next release can
+    // drop the trigger.
     await runner.query(`
       CREATE OR REPLACE FUNCTION forget_canonical_email() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * A new name of a category locked its row against everybody who added an animal to it, because a foreign key could refer
- * to a unique column. `categories_by_nfc` keeps the names unique.
+ * Drops the unique constraint on names. Because a foreign key could refer to it, renaming a category blocked all
+ * additions of animals to it. `categories_by_nfc` keeps the names unique.
  */
 export class RenameCategoriesBesideAdditions1700000081600 {
   async up(runner: QueryRunner): Promise<void> {
