@@ -1,5 +1,5 @@
 import type {
-  DeliveryWithBody,
+  DeliveryOfWebhook,
   Account,
   AccountUsage,
   Animal,
@@ -180,11 +180,7 @@ export interface Views {
   /** `/webhooks/{id}/edit` */
   readonly 'edit-webhook': FormPage & { readonly id: string };
   /** `/webhooks/{id}/deliveries/{id}` */
-  readonly delivery: DeliveryWithBody & {
-    readonly webhook: Webhook;
-    readonly mayChange: boolean;
-    readonly mayHaveSent: boolean;
-  };
+  readonly delivery: DeliveryOfWebhook & { readonly mayChange: boolean; readonly mayHaveSent: boolean };
   /** The answer to POST /webhooks and POST /webhooks/{id}/rotate. It is the only page that shows a secret. */
   readonly 'new-secret': WebhookWithSecret & {
     /** When the former secret stops signing. */

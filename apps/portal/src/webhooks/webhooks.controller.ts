@@ -151,10 +151,8 @@ export class WebhooksController {
     @Param('id') id: string,
     @Param('deliveryId') deliveryId: string,
   ): Promise<Answer> {
-    const own = { accountId: account.id, id };
-    const webhook = await this.getWebhook.execute(own);
-    const found = await this.getDelivery.execute({ ...own, deliveryId });
-    const shown = page('delivery', { webhook, ...found, ...allowed(account) });
+    const found = await this.getDelivery.execute({ accountId: account.id, id, deliveryId });
+    const shown = page('delivery', { ...found, ...allowed(account) });
     return (reply) => {
       if (isUnderWay(found.delivery, this.clock.now())) reply.header('refresh', RELOADED_AFTER);
       return shown(reply);
@@ -193,14 +191,10 @@ export class WebhooksController {
   }
 
   private async showDeliveries(account: Account, id: string, query: unknown, recovery: Form): Promise<Answer> {
-    const own = { accountId: account.id, id };
-    const webhook = await this.getWebhook.execute(own);
     const list = new List(`/webhooks/${id}`, query, {});
-    const { items: deliveries, ...around } = await this.listDeliveries.execute({
-      ...own,
-      ...list.place(deliveryPlace),
-    });
-    const shown = [{ webhook, deliveries, hasMore: false }];
+    const place = list.place(deliveryPlace);
+    const { webhook, items, ...around } = await this.listDeliveries.execute({ accountId: account.id, id, ...place });
+    const shown = [{ webhook, deliveries: items, hasMore: false }];
     return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(around) });
   }
 
