@@ -20,7 +20,8 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 // Times are in UTC; the reader's own is beside them.
 for (const time of document.querySelectorAll('time[datetime]')) {
   const date = new Date(time.dateTime);
-  time.title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
+  const title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
+  time.title = [time.title, title].filter(Boolean).join('; ');
   if (date.getTimezoneOffset() === 0 || !time.textContent.includes(':')) continue;
   const own = document.createElement('small');
   own.textContent = date.toLocaleString([], { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
@@ -33,9 +34,12 @@ for (const time of document.querySelectorAll('time[datetime]')) {
 const token = document.querySelector('[data-from-hash]');
 
 function takeToken() {
-  if (location.hash.length < 2) return;
-  token.value = location.hash.slice(1);
-  history.replaceState(null, '', location.pathname);
+  if (location.hash.length > 1) {
+    token.value = location.hash.slice(1);
+    history.replaceState(null, '', location.pathname);
+  }
+  // Nobody has to read or change it, unless it was refused.
+  token.closest('.field').hidden = token.value !== '' && !token.hasAttribute('aria-invalid');
 }
 
 if (token) {
@@ -76,6 +80,7 @@ function storeSession(session) {
 
 function keepSession({ left, most }) {
   const now = Date.now();
+  dialog.asked = now;
   dialog.times = { person: dialog.dataset.person, ends: now + left, last: now + most };
   storeSession(dialog.times);
 }
@@ -137,6 +142,14 @@ async function staySignedIn() {
   } else dialog.querySelector('[role=alert]').hidden = false;
 }
 
+/** The browser may have lost the session's cookie, which scripts can't read. Asks before somebody fills in a form. */
+function askBeforeTyping({ target }) {
+  // A person who was told already knows.
+  if (dialog.shown !== undefined || !target.matches('.field *') || Date.now() - dialog.asked < 60 * 1000) return;
+  dialog.asked = Date.now();
+  void staySignedIn();
+}
+
 if (document.querySelector('[data-signed-out]')) storeSession({});
 
 if (dialog) {
@@ -149,8 +162,11 @@ if (dialog) {
   addEventListener('storage', ({ key }) => key === KEY && watchSession());
   // Timers stop while a computer sleeps.
   addEventListener('visibilitychange', () => document.hidden || watchSession());
+  addEventListener('focusin', askBeforeTyping);
   watchSession();
 }
+
+document.getElementById('no-cookies').hidden = navigator.cookieEnabled;
 
 // A page that could not be shown is loaded again once the service is back.
 const fault = document.querySelector('[data-retry-after]');

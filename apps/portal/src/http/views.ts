@@ -61,6 +61,8 @@ export interface Paging {
   readonly first: string | undefined;
   readonly previous: string | undefined;
   readonly next: string | undefined;
+  /** Such as `21–40`, or `21–30 of 30` at the end of the list. Undefined if the position isn't known. */
+  readonly range: string | undefined;
 }
 
 /** A list with a filter. */
@@ -125,9 +127,7 @@ export interface Views {
   readonly refusals: {
     readonly refusals: readonly ShownRefusal[];
     readonly asked: string;
-    /** The addresses of the pages around this one. */
-    readonly newer?: string | undefined;
-    readonly older?: string | undefined;
+    readonly paging: Paging;
   };
   readonly plan: object;
   readonly quickstart: object;
@@ -147,6 +147,17 @@ export interface Views {
       readonly mayAdd: boolean;
       readonly status?: PetStatus | undefined;
     };
+  /** `/catalogue/{id}`. The form has the `version` that was shown. `category` is its name, if it has one. */
+  readonly animal: FormPage & {
+    readonly animal: Animal;
+    readonly category?: string | undefined;
+    /** The account's orders of this animal, among as many of its newest as were `searched`. */
+    readonly orders: readonly Order[];
+    readonly searched: number;
+    readonly mayChange: boolean;
+  };
+  /** `/catalogue/{id}/withdraw`, the confirmation. */
+  readonly 'withdraw-animal': FormPage & { readonly animal: Animal };
   /** The form adds a category, if the account `mayChange` them. */
   readonly categories: FormPage & {
     readonly categories: readonly Category[];

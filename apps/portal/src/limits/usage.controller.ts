@@ -20,7 +20,10 @@ export class UsageController {
   async usage(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const { key } = wantedOf(query, { key: int64 });
     return page('usage', {
-      usage: await this.showUsage.execute({ accountId, keyId: key as ApiKeyId | undefined }),
+      usage,
+      range,
+      periods: periods.slice(-range.count),
+      tabs: list.tabs('range', RANGE_NAMES, DEFAULT_RANGE.name),
     });
   }
 
@@ -29,12 +32,19 @@ export class UsageController {
     const { request: requestId } = wantedOf(query, { request: String });
     const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
     const all = await this.showRefusals.execute({ accountId, requestId });
+    const start = (number - 1) * PAGE_SIZE;
+    const refusals = all.slice(start, start + PAGE_SIZE);
+    const end = start + refusals.length;
     const addressOf = (other: number) => address('/refusals', { request: requestId, page: String(other) });
     return page('refusals', {
-      refusals: all.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE),
+      refusals,
       asked: requestId ?? '',
-      newer: number > 1 ? addressOf(number - 1) : undefined,
-      older: all.length > number * PAGE_SIZE ? addressOf(number + 1) : undefined,
+      paging: {
+        first: undefined,
+        previous: number > 1 ? addressOf(number - 1) : undefined,
+        next: end < all.length ? addressOf(number + 1) : undefined,
+        range: refusals.length === 0 ? undefined : `${start + 1}–${end} of ${all.length}`,
+      },
     });
   }
 
