@@ -54,12 +54,48 @@ for (const timer of document.querySelectorAll('[data-until]')) {
   const ahead = Date.now() - now;
   const tick = () => {
     const seconds = Math.ceil((until - Date.now() + ahead) / 1000);
-    const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-    const text = parts.map((part, index) => (part > 0 ? ` ${part} ${['h', 'min', 's'][index]}` : '')).join('');
-    timer.textContent = seconds > 0 ? `, in${text}` : ': reload the page for the new figures';
-    if (seconds > 0) setTimeout(tick, 1000);
+    const [unit, length] = seconds < 60 ? ['s', 1] : seconds < 7200 ? ['min', 60] : ['h', 3600];
+    const time = timer.firstChild;
+    const isOver = seconds <= 0;
+    time.textContent = isOver ? 'now: reload the page' : `in ${Math.ceil(seconds / length)} ${unit}`;
+    if (!isOver) setTimeout(tick, 1000);
   };
   tick();
+}
+
+// The values of a chart's bar, at the pointer and at the arrow keys.
+for (const bars of document.querySelectorAll('[data-values]')) {
+  const values = bars.dataset.values.split('\n');
+  const shown = bars.closest('.chart').querySelector('.value');
+  const mark = bars.querySelector('.mark');
+  let at = values.length - 1;
+  const show = (place) => {
+    at = Math.min(Math.max(place, 0), values.length - 1);
+    mark.setAttribute('x', at);
+    mark.setAttribute('visibility', 'visible');
+    shown.textContent = values[at];
+    bars.setAttribute('aria-valuenow', at);
+    bars.setAttribute('aria-valuetext', values[at]);
+  };
+  bars.setAttribute('role', 'slider');
+  bars.setAttribute('tabindex', 0);
+  bars.setAttribute('aria-valuemax', at);
+  bars.setAttribute('aria-valuenow', at);
+  bars.setAttribute('aria-valuetext', values[at]);
+  bars.addEventListener('focus', () => show(at));
+  const point = ({ clientX }) => {
+    const { left, width } = bars.getBoundingClientRect();
+    show(Math.floor(((clientX - left) / width) * values.length));
+  };
+  bars.addEventListener('pointermove', point);
+  // A finger may tap without moving. The focus comes first, and shows the last bar.
+  bars.addEventListener('click', point);
+  bars.addEventListener('keydown', (event) => {
+    const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: values.length - 1 }[event.key];
+    if (place === undefined) return;
+    event.preventDefault();
+    show(place);
+  });
 }
 
 document.querySelector('.problems')?.focus();

@@ -64,6 +64,12 @@ describe('charts', () => {
       expect(chartOf(periodsOf([0, 0]))).toEqual({ top: 4, admitted: '', refused: '' });
     });
 
+    it('has the line of the limit, unless that is far above the bars', () => {
+      expect(chartOf(periodsOf([600, 0]), 1_000)).toMatchObject({ top: 1_000, limit: 0 });
+      expect(chartOf(periodsOf([1_500, 0]), 1_000)).toMatchObject({ top: 2_000, limit: 50 });
+      expect(chartOf(periodsOf([499, 0]), 1_000)).toMatchObject({ top: 600, limit: undefined });
+    });
+
     it.each([
       [0, 4],
       [5, 6],

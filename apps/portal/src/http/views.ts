@@ -11,10 +11,12 @@ import type {
   Message,
   Order,
   PetStatus,
+  PeriodOfUsage,
   Scope,
   ShownKey,
   ShownKeys,
   ShownRefusal,
+  UsageSpan,
   Webhook,
   WebhookDelivery,
   WebhookWithSecret,
@@ -77,6 +79,13 @@ interface FormPage {
   readonly form: Form;
 }
 
+/** The last hours or days of usage. */
+export interface UsageRange {
+  readonly name: string;
+  readonly span: UsageSpan;
+  readonly count: number;
+}
+
 /** A webhook with its newest deliveries. */
 export interface ShownWebhook {
   readonly webhook: Webhook;
@@ -121,8 +130,13 @@ export interface Views {
   readonly 'rotate-key': FormPage & { readonly key: ApiKey };
   /** `/keys/{id}/revoke`, the confirmation. */
   readonly 'revoke-key': { readonly key: ApiKey };
-  /** The hours and days of all keys together, or of one. */
-  readonly usage: { readonly usage: AccountUsage };
+  /** The chart shows the `periods` of a range, of all keys together or of one. */
+  readonly usage: {
+    readonly usage: AccountUsage;
+    readonly range: UsageRange;
+    readonly periods: readonly PeriodOfUsage[];
+    readonly tabs: readonly Tab[];
+  };
   /** The last refused requests, page by page, or those with the id that was `asked` for. */
   readonly refusals: {
     readonly refusals: readonly ShownRefusal[];
