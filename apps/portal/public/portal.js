@@ -20,7 +20,8 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 // Times are in UTC; the reader's own is beside them.
 for (const time of document.querySelectorAll('time[datetime]')) {
   const date = new Date(time.dateTime);
-  time.title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
+  const title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
+  time.title = [time.title, title].filter(Boolean).join('; ');
   if (date.getTimezoneOffset() === 0 || !time.textContent.includes(':')) continue;
   const own = document.createElement('small');
   own.textContent = date.toLocaleString([], { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
@@ -33,9 +34,12 @@ for (const time of document.querySelectorAll('time[datetime]')) {
 const token = document.querySelector('[data-from-hash]');
 
 function takeToken() {
-  if (location.hash.length < 2) return;
-  token.value = location.hash.slice(1);
-  history.replaceState(null, '', location.pathname);
+  if (location.hash.length > 1) {
+    token.value = location.hash.slice(1);
+    history.replaceState(null, '', location.pathname);
+  }
+  // Nobody has to read or change it, unless it was refused.
+  token.closest('.field').hidden = token.value !== '' && !token.hasAttribute('aria-invalid');
 }
 
 if (token) {
@@ -50,12 +54,48 @@ for (const timer of document.querySelectorAll('[data-until]')) {
   const ahead = Date.now() - now;
   const tick = () => {
     const seconds = Math.ceil((until - Date.now() + ahead) / 1000);
-    const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-    const text = parts.map((part, index) => (part > 0 ? ` ${part} ${['h', 'min', 's'][index]}` : '')).join('');
-    timer.textContent = seconds > 0 ? `, in${text}` : ': reload the page for the new figures';
-    if (seconds > 0) setTimeout(tick, 1000);
+    const [unit, length] = seconds < 60 ? ['s', 1] : seconds < 7200 ? ['min', 60] : ['h', 3600];
+    const time = timer.firstChild;
+    const isOver = seconds <= 0;
+    time.textContent = isOver ? 'now: reload the page' : `in ${Math.ceil(seconds / length)} ${unit}`;
+    if (!isOver) setTimeout(tick, 1000);
   };
   tick();
+}
+
+// The values of a chart's bar, at the pointer and at the arrow keys.
+for (const bars of document.querySelectorAll('[data-values]')) {
+  const values = bars.dataset.values.split('\n');
+  const shown = bars.closest('.chart').querySelector('.value');
+  const mark = bars.querySelector('.mark');
+  let at = values.length - 1;
+  const show = (place) => {
+    at = Math.min(Math.max(place, 0), values.length - 1);
+    mark.setAttribute('x', at);
+    mark.setAttribute('visibility', 'visible');
+    shown.textContent = values[at];
+    bars.setAttribute('aria-valuenow', at);
+    bars.setAttribute('aria-valuetext', values[at]);
+  };
+  bars.setAttribute('role', 'slider');
+  bars.setAttribute('tabindex', 0);
+  bars.setAttribute('aria-valuemax', at);
+  bars.setAttribute('aria-valuenow', at);
+  bars.setAttribute('aria-valuetext', values[at]);
+  bars.addEventListener('focus', () => show(at));
+  const point = ({ clientX }) => {
+    const { left, width } = bars.getBoundingClientRect();
+    show(Math.floor(((clientX - left) / width) * values.length));
+  };
+  bars.addEventListener('pointermove', point);
+  // A finger may tap without moving. The focus comes first, and shows the last bar.
+  bars.addEventListener('click', point);
+  bars.addEventListener('keydown', (event) => {
+    const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: values.length - 1 }[event.key];
+    if (place === undefined) return;
+    event.preventDefault();
+    show(place);
+  });
 }
 
 document.querySelector('.problems')?.focus();
@@ -76,6 +116,7 @@ function storeSession(session) {
 
 function keepSession({ left, most }) {
   const now = Date.now();
+  dialog.asked = now;
   dialog.times = { person: dialog.dataset.person, ends: now + left, last: now + most };
   storeSession(dialog.times);
 }
@@ -137,6 +178,14 @@ async function staySignedIn() {
   } else dialog.querySelector('[role=alert]').hidden = false;
 }
 
+/** The browser may have lost the session's cookie, which scripts can't read. Asks before somebody fills in a form. */
+function askBeforeTyping({ target }) {
+  // A person who was told already knows.
+  if (dialog.shown !== undefined || !target.matches('.field *') || Date.now() - dialog.asked < 60 * 1000) return;
+  dialog.asked = Date.now();
+  void staySignedIn();
+}
+
 if (document.querySelector('[data-signed-out]')) storeSession({});
 
 if (dialog) {
@@ -149,8 +198,11 @@ if (dialog) {
   addEventListener('storage', ({ key }) => key === KEY && watchSession());
   // Timers stop while a computer sleeps.
   addEventListener('visibilitychange', () => document.hidden || watchSession());
+  addEventListener('focusin', askBeforeTyping);
   watchSession();
 }
+
+document.getElementById('no-cookies').hidden = navigator.cookieEnabled;
 
 // A page that could not be shown is loaded again once the service is back.
 const fault = document.querySelector('[data-retry-after]');

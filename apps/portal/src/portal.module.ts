@@ -5,6 +5,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountController } from './accounts/account.controller.js';
 import { KeysController } from './accounts/keys.controller.js';
 import { VisitorsController } from './accounts/visitors.controller.js';
+import { AnimalController } from './animals/animal.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { AccessGuard } from './http/access.guard.js';
@@ -30,6 +31,7 @@ const CONTROLLERS = [
   KeysController,
   UsageController,
   AnimalsController,
+  AnimalController,
   CategoriesController,
   OrdersController,
   MessagesController,

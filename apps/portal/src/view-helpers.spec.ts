@@ -12,14 +12,26 @@ describe('the pages’ helpers', () => {
   });
 
   it.each([
-    [-1, 'in 0 seconds'],
-    [SECOND, 'in 1 second'],
-    [MINUTE - 1, 'in 60 seconds'],
-    [MINUTE + 1, 'in 2 minutes'],
-    [2 * HOUR, 'in 2 hours'],
+    [-1, 'in 0 s'],
+    [SECOND, 'in 1 s'],
+    [MINUTE - 1, 'in 60 s'],
+    [MINUTE + 1, 'in 2 min'],
+    [2 * HOUR, 'in 2 h'],
     [2 * DAY, 'in 2 days'],
   ])('round a wait up: %d ms are %s', (milliseconds, text) => {
     expect(viewHelpers.until(later(now, milliseconds), now)).toBe(text);
+  });
+
+  it.each([
+    [0, 'just now'],
+    [-2 * MINUTE, '2 min ago'],
+    [-3 * HOUR + 1, '2 h ago'],
+    [3 * DAY, 'in 3 days'],
+    [-30 * DAY, '22 Oct 2026'],
+  ])('say how far off a time is, with its minute in UTC as the title: %d ms are %s', (milliseconds, text) => {
+    expect(viewHelpers.relative(later(now, milliseconds), now)).toMatch(
+      new RegExp(`^<time datetime="[^"]+" title="\\d+ \\w+ 2026, \\d\\d:\\d\\d UTC">${text}</time>$`),
+    );
   });
 
   it('show an enterprise plan’s limits only to its own account', () => {
@@ -50,6 +62,12 @@ describe('charts', () => {
         refused: 'M1.14 25V0h0.72V25zM2.14 100V50h0.72V100z',
       });
       expect(chartOf(periodsOf([0, 0]))).toEqual({ top: 4, admitted: '', refused: '' });
+    });
+
+    it('has the line of the limit, unless that is far above the bars', () => {
+      expect(chartOf(periodsOf([600, 0]), 1_000)).toMatchObject({ top: 1_000, limit: 0 });
+      expect(chartOf(periodsOf([1_500, 0]), 1_000)).toMatchObject({ top: 2_000, limit: 50 });
+      expect(chartOf(periodsOf([499, 0]), 1_000)).toMatchObject({ top: 600, limit: undefined });
     });
 
     it.each([

@@ -21,13 +21,18 @@ import {
   type QuotaWindow,
   remainingIn,
   SCOPE_MEANINGS,
+  SECOND,
   sharedScopes,
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
-import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
+import { groupsOf } from './http/page-groups.js';
+import { REFUSAL_MEANINGS, REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
 import { EVENT_MEANINGS } from './webhooks/event-meanings.js';
+
+/** A time further away than this is shown as its day. */
+const MOST_RELATIVE = 30 * DAY;
 
 const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 const DATE = utc({ dateStyle: 'medium' });
@@ -45,9 +50,20 @@ export const viewHelpers = {
   keyState,
   remainingIn,
   chartOf,
+  groupsOf,
   statuses: PET_STATUSES,
   sharedScopes,
   meanings: SCOPE_MEANINGS,
+
+  /** What a key may do, in a word or two. Its own page lists the scopes. */
+  scopesInWords(who: Parameters<typeof sharedScopes>[0]): string {
+    const scopes = sharedScopes(who);
+    if (scopes === undefined) return 'Full access';
+    if (scopes.length === 0) return 'None';
+    if (scopes.every((scope) => scope.endsWith(':read'))) return 'Read only';
+    return viewHelpers.count(scopes.length, 'scope');
+  },
+
   password: { least: MIN_PASSWORD_LENGTH, most: MAX_PASSWORD_LENGTH },
   mostActiveKeys: MOST_ACTIVE_KEYS,
   webhooks: {
@@ -88,13 +104,16 @@ export const viewHelpers = {
 
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
-  /** For example `in 4 minutes`. Rounded up, so that nobody comes back too early. */
-  until(at: Instant, now: Instant): string {
-    const left = Math.max(0, at - now);
-    if (left < MINUTE) return `in ${viewHelpers.count(Math.ceil(left / 1_000), 'second')}`;
-    if (left < 2 * HOUR) return `in ${viewHelpers.count(Math.ceil(left / MINUTE), 'minute')}`;
-    if (left < 2 * DAY) return `in ${viewHelpers.count(Math.ceil(left / HOUR), 'hour')}`;
-    return `in ${viewHelpers.count(Math.ceil(left / DAY), 'day')}`;
+  /** For example `in 4 min`. Rounded up, so that nobody comes back too early. */
+  until: (at: Instant, now: Instant): string => `in ${span(Math.max(0, at - now), Math.ceil)}`,
+
+  /** HTML: how long ago it was, or the wait until then. Its title is the minute in UTC. */
+  relative(at: Instant, now: Instant): string {
+    const past = now - at;
+    const title = `${DATE_TIME.format(at)} UTC`;
+    if (Math.abs(past) >= MOST_RELATIVE) return time(at, DATE.format(at), title);
+    if (past < 0) return time(at, viewHelpers.until(at, now), title);
+    return time(at, past < MINUTE ? 'just now' : `${span(past, Math.floor)} ago`, title);
   },
 
   endOf,
@@ -111,6 +130,8 @@ export const viewHelpers = {
   meaningOf: (code: string): string =>
     (Object.hasOwn(REFUSAL_MEANINGS, code) ? REFUSAL_MEANINGS[code] : undefined) ?? UNKNOWN_REFUSAL,
 
+  sectionOf: (code: string) => (Object.hasOwn(REFUSAL_SECTIONS, code) ? REFUSAL_SECTIONS[code] : undefined),
+
   /** All plans in order. Enterprise limits are shown only to an account that has them. */
   plansBeside: (own: Plan) =>
     PLAN_NAMES.map((name) => ({
@@ -120,6 +141,14 @@ export const viewHelpers = {
     })),
 };
 
-function time(at: Instant, text: string): string {
-  return `<time datetime="${new Date(at).toISOString()}">${text}</time>`;
+function time(at: Instant, text: string, title?: string): string {
+  const attribute = title === undefined ? '' : ` title="${title}"`;
+  return `<time datetime="${new Date(at).toISOString()}"${attribute}>${text}</time>`;
+}
+
+function span(milliseconds: number, round: (value: number) => number): string {
+  if (milliseconds < MINUTE) return `${round(milliseconds / SECOND)} s`;
+  if (milliseconds < 2 * HOUR) return `${round(milliseconds / MINUTE)} min`;
+  if (milliseconds < 2 * DAY) return `${round(milliseconds / HOUR)} h`;
+  return viewHelpers.count(round(milliseconds / DAY), 'day');
 }

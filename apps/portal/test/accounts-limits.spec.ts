@@ -44,8 +44,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Every box is checked, as in a new form. */
-const ALL = { scopes: SCOPES };
+/** As in a new form. */
+const ALL = { access: 'full' };
 
 const call = (key: string, path = '/v1/pets?status=available', method = 'GET') =>
   fetch(apiUrl + path, { method, headers: { authorization: `Bearer ${key}` } });
@@ -101,6 +101,7 @@ describe('the log of refused requests', () => {
     await shows(visitor, '/refusals', 'number-129<');
     const pages = await walk(visitor, '/refusals', />(number-\d+)</g);
     expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `number-${129 - index}`));
+    expect((await visitor.get('/refusals?page=2')).text).toContain('<span>26–50 of 100</span>');
     for (const page of ['0', '5', '-1', 'x', '99999'])
       expect([page, (await visitor.get(`/refusals?page=${page}`)).status]).toEqual([page, 200]);
   });
@@ -118,7 +119,7 @@ describe('the log of refused requests', () => {
 });
 
 describe('the usage page', () => {
-  it('shows hours and days of all keys, or of one, with each key’s share', async () => {
+  it('shows the hours or days that are asked for, of all keys or of one, with each key’s share', async () => {
     const visitor = await portal.signedUp();
     const [till, shop] = [await visitor.issueKey({ name: 'till' }), await visitor.issueKey({ name: 'shop' })];
     const send = async (key: string, times: number) => {
@@ -132,32 +133,37 @@ describe('the usage page', () => {
     }
     await send(shop, 1);
     const page = await shows(visitor, '/usage', '<strong>4 requests</strong> admitted');
-    const [hour, before, today, ofTill, ofShop] = rowsOf(page);
-    expect([hour, before, today]).toEqual([
-      ['21 Nov, 13:00', '1', '0'],
-      ['21 Nov, 12:00', '3', '0'],
+    expect(rowsOf(page)).toEqual([
       ['21 Nov 2026', '4', '0'],
-    ]);
-    expect([ofTill, ofShop]).toEqual([
       [`till …${till.slice(-4)}`, '3', '3', '3', '75\u00a0%', '0'],
       [`shop …${shop.slice(-4)}`, '1', '1', '1', '25\u00a0%', '0'],
     ]);
-    expect(page).toMatch(/As of <time datetime="2026-11-21T13:00:0\d.\d{3}Z">21 Nov 2026, 13:00:0\d UTC<\/time>/);
-    expect(page).toContain('Resets <time datetime="2026-11-22T00:00:00.000Z">22 Nov 2026, 00:00:00 UTC</time>');
+    expect(page).toContain('title="21 Nov 2026, 13:00 UTC">just now</time>; later ones follow within seconds.');
+    expect(page).toContain('title="22 Nov 2026, 00:00 UTC">in 11 h</time>');
     const { keyId } = await portal.application.authenticate.execute(till);
-    const own = (await visitor.get(`/usage?key=${keyId}`)).text;
-    expect(rowsOf(own).slice(0, 2)).toEqual([
+    const hours = (await visitor.get('/usage?range=48+hours')).text;
+    expect(rowsOf(hours).slice(0, 2)).toEqual([
+      ['21 Nov, 13:00', '1', '0'],
       ['21 Nov, 12:00', '3', '0'],
-      ['21 Nov 2026', '3', '0'],
     ]);
+    for (const [range, bars] of [
+      ['7 days', 7],
+      ['90 days', 90],
+    ] as const) {
+      const { text } = await visitor.get(`/usage?range=${range}&key=${keyId}`);
+      expect(text).toContain(`viewBox="0 0 ${bars} 100"`);
+      expect(text).toContain(`href="/usage?key=${keyId}&amp;range=48+hours"`);
+    }
+    const own = (await visitor.get(`/usage?key=${keyId}`)).text;
+    expect(rowsOf(own)[0]).toEqual(['21 Nov 2026', '3', '0']);
     expect(own).toContain(`<option value="${keyId}" dir="auto" selected>`);
   });
 
-  it('is not found for what is no key of the account, and no page for a filter that is given twice', async () => {
+  it('is not found for what is no key of the account, an unknown range, or a filter that is given twice', async () => {
     const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
     const { keyId } = await portal.application.authenticate.execute(await stranger.issueKey());
     const usages = [keyId, 'x', '-1', '99999999999999999999', '%00', '1&key=2'].map((key) => `/usage?key=${key}`);
-    for (const path of [...usages, '/refusals?request=a&request=b'])
+    for (const path of [...usages, '/usage?range=31+days', '/refusals?request=a&request=b'])
       expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
     expect((await visitor.get('/usage?key=')).status).toBe(200);
   });
@@ -228,21 +234,24 @@ describe('a key', () => {
     expect(await statusOf(text)).toBe(200);
   });
 
-  it('has the scopes whose boxes were checked, which its pages and its replacement’s show', async () => {
+  it('of restricted access has the scopes whose boxes were checked, which its pages and its replacement’s show', async () => {
     const visitor = await portal.signedUp();
     const scopes = ['pets:write', 'orders:read'];
-    expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: SCOPES, checked: SCOPES });
+    expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: SCOPES, checked: [] });
     const shown = await visitor.post('/keys', { scopes: scopes.toReversed() });
     expect(await statusOf(keyIn(shown))).toBe(403);
     const path = await pathOf(visitor);
-    const pages = [await visitor.get('/keys'), await visitor.get(`${path}/revoke`)];
+    const pages = [await visitor.get(path), await visitor.get(`${path}/revoke`)];
     const rotated = await visitor.fillIn(`${path}/rotate`, { overlap: '0' });
     for (const page of [shown, ...pages, rotated]) expect(scopesIn(page)).toEqual(scopes);
     await visitor.issueKey();
     await visitor.issueKey({ scopes: 'pets:read' });
-    // With every box checked it has all scopes, also later ones.
+    await visitor.issueKey({ scopes: SCOPES });
+    // Only full access grows: with a list, even of all, it has nothing that is added later.
     const made = (await keysOf(visitor.email)).map((key) => key.scopes);
-    expect(made).toEqual([scopes, scopes, undefined, ['pets:read']]);
+    expect(made).toEqual([scopes, scopes, undefined, ['pets:read'], SCOPES]);
+    const words = [...(await visitor.get('/keys')).text.matchAll(/data-label="May do">([^<]+)</g)];
+    expect(words.map(([, word]) => word)).toEqual([`${SCOPES.length} scopes`, 'Read only', 'Full access', '2 scopes']);
   });
 
   it.each([
@@ -281,12 +290,12 @@ describe('a key', () => {
     const { changeScopes } = portal.application;
     await changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
     const page = await visitor.get('/keys');
-    expect(boxesIn(page)).toEqual({ offered: ['pets:read', 'orders:read'], checked: ['pets:read', 'orders:read'] });
-    expect(scopesIn(page)).toEqual(['pets:read']);
+    expect(boxesIn(page)).toEqual({ offered: ['pets:read', 'orders:read'], checked: [] });
+    expect(page.text).toContain('data-label="May do">Read only<');
     await visitor.post('/keys', { scopes: ['pets:write', 'pets:read'] });
     expect((await keysOf(visitor.email)).at(-1)?.scopes).toEqual(['pets:read']);
     await changeScopes.execute({ email: visitor.email, scopes: ['messages:read'] });
-    expect((await visitor.get('/keys')).text).toMatch(/data-label="Scopes">\s*<span>None</);
+    expect((await visitor.get('/keys')).text).toContain('data-label="May do">None<');
   });
 
   it('is not made at the account’s limit, and the page says so', async () => {
@@ -320,7 +329,7 @@ describe('the list of keys', () => {
     for (let sent = 0; sent < 60 + 50; sent += 1) await call(key);
     const until = `until <time datetime="${new Date(portal.clock.now() + 5 * MINUTE).toISOString()}">`;
     const list = await visitor.get('/keys');
-    expect(list.text).toContain(`<span class="tag bad">Banned</span> <small>${until}`);
+    expect(list.text).toMatch(/<span class="tag bad">Banned<\/span> <small>ends <time [^>]+>in 5 min</);
     expect(list.text.match(/<span class="tag [a-z]+">(?:Active|Banned)/g)).toHaveLength(2);
     const path = await pathOf(visitor);
     expect((await visitor.get(path)).text).toContain(`<strong>Banned ${until}`);
@@ -376,6 +385,11 @@ describe('the list of keys', () => {
     const second = await visitor.get(linkIn(await visitor.get('/keys?state=all'), 'next') ?? '');
     expect(second.text).toContain('<a href="/keys?state=all">First page</a>');
     expect((await visitor.get(linkIn(second, 'prev') ?? '')).text).toContain('key 80<');
+    const third = await visitor.get(linkIn(second, 'next') ?? '');
+    const again = await visitor.get(linkIn(third, 'prev') ?? '');
+    const last = await visitor.get(linkIn(third, 'next') ?? '');
+    const ranges = [second, third, again, last].map(({ text }) => /aria-label="Pages"><span>([^<]+)/.exec(text)?.[1]);
+    expect(ranges).toEqual(['26–50', '51–75', '26–50', '76–81 of 81']);
     for (const place of ['x', '-', '1-', '0', '99999999999999999999', '%00'])
       for (const side of ['after', 'before'])
         expect((await visitor.get(`/keys?${side}=${place}`)).text).toContain('newest');

@@ -114,11 +114,11 @@ describe('the catalogue', () => {
     const name = `Geckos ${named} &lt;b&gt;`;
     const { text } = await visitor.get(`/catalogue?categoryId=${named}`);
     expect(text).toContain(
-      `<td data-label="Category"><span><bdi dir="auto">${name}</bdi> <small>${named}</small></span></td>`,
+      `<td class="words" data-label="Category"><bdi dir="auto">${name}</bdi> <small>${named}</small></td>`,
     );
     expect(text).toContain(`<option value="${named}" dir="auto" selected>${name} (${named})</option>`);
     const { text: other } = await visitor.get(`/catalogue?categoryId=${unnamed}`);
-    expect(other).toContain(`<td data-label="Category">${unnamed}</td>`);
+    expect(other).toContain(`<td class="words" data-label="Category">${unnamed}</td>`);
     expect(other).toContain(`<option value="${unnamed}" dir="auto" selected>${unnamed}</option>`);
   });
 
@@ -178,8 +178,10 @@ describe('the catalogue', () => {
     ];
     expect(rowsIn(page)).toHaveLength(20);
     expect(rowsIn(page).flatMap(([, row, mark]) => (mark === undefined ? [] : [row]))).toEqual([fragment]);
-    expect(page.text).toContain('<bdi dir="auto">חתול &lt;b&gt;</bdi> <span class="tag good">New</span>');
+    expect(page.text).toContain('<bdi dir="auto">חתול &lt;b&gt;</bdi></a> <span class="tag good">New</span>');
     expect(page.text).not.toContain('Next page');
+    // Its position isn't known: nothing is counted.
+    expect(page.text).not.toContain('aria-label="Pages"><span>');
     const lengths = [];
     for (let previous = linkIn(page, 'prev'); previous !== undefined; previous = linkIn(page, 'prev')) {
       page = await visitor.get(previous);
@@ -189,6 +191,57 @@ describe('the catalogue', () => {
     expect(lengths).toEqual([20, 20]);
     expect(page.text).not.toContain('First page');
     expect(page.text).toContain('neighbour 0<');
+  });
+});
+
+describe('the page of an animal', () => {
+  const versionIn = ({ text }: { readonly text: string }) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
+  const animalOf = async (id: string) => (await call(`/v1/pets?id=${id}`)).json();
+
+  it('changes what was shown: somebody else’s change is told, and replaced only by who has read of it', async () => {
+    const category = newCategoryId();
+    const id = await addAnimal('Luna', category);
+    const visitor = await portal.signedUp();
+    const path = `/catalogue/${id}`;
+    expect((await visitor.get(`/catalogue?id=${id}`)).text).toContain(`<a href="${path}">`);
+    const fields = { name: 'Lunette', categoryId: `${category}`, status: 'pending' };
+    const stale = versionIn(await visitor.get(path));
+    const body = JSON.stringify({ name: 'Moon' });
+    await call(`/v1/pets/${id}`, STORE_KEY, { method: 'PATCH', body });
+    const refused = await visitor.post(path, { ...fields, version: stale });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('has changed this animal meanwhile')]);
+    expect(refused.text).toContain('<h1><bdi dir="auto">Moon</bdi></h1>');
+    expect(await animalOf(id)).toMatchObject([{ name: 'Moon', status: 'available' }]);
+    const changed = await sent(visitor, path, { ...fields, version: versionIn(refused) });
+    expect(changed.text).toContain('The animal is changed.');
+    expect(await animalOf(id)).toMatchObject([{ name: 'Lunette', status: 'pending' }]);
+  });
+
+  it('shows the account’s own orders of it, and is withdrawn only while none is placed', async () => {
+    const id = await addAnimal('Luna', newCategoryId());
+    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+    const key = await visitor.issueKey();
+    const order = await make('/v1/store/orders', `{"petId": ${id}}`, key);
+    const path = `/catalogue/${id}`;
+    expect((await visitor.get(path)).text).toContain(`<th scope="row">${order}</th>`);
+    expect((await stranger.get(path)).text).toContain('None among your 100 newest orders.');
+    const refused = await visitor.fillIn(`${path}/withdraw`);
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('is placed, so it can')]);
+    await make(`/v1/store/orders/${order}/cancel`, '', key);
+    expect((await sent(visitor, `${path}/withdraw`, {})).text).toContain('The animal is withdrawn.');
+    expect((await visitor.get(path)).status).toBe(404);
+  });
+
+  it('tells all problems of a change at once', async () => {
+    const { status, text } = await (
+      await portal.signedUp()
+    ).fillIn(`/catalogue/${await addAnimal('Luna', newCategoryId())}`, {
+      name: ' ',
+      categoryId: 'cats',
+      status: 'lost',
+    });
+    expect(status).toBe(422);
+    for (const field of ['name', 'categoryId', 'status']) expect(text).toContain(`<a href="#edit-${field}">`);
   });
 });
 

@@ -8,8 +8,12 @@ const portal = usePortal();
 const BUTTONS = ['ping', 'rotate', 'enable', 'disable', 'delete', 'edit', 'recover'];
 let hosts = 0;
 
-/** The fields of a new form: every box is checked. */
-const filledIn = () => ({ url: `https://shop-${(hosts += 1)}.example.com/events`, types: EVENT_TYPES });
+/** A form for all events, unless `types` are given. */
+const filledIn = (fields: Fields = {}): Fields => ({
+  url: `https://shop-${(hosts += 1)}.example.com/events`,
+  access: fields['types'] === undefined ? 'full' : 'restricted',
+  ...fields,
+});
 const secretIn = ({ text }: Answer) => /whsec_[\w+/=]+/.exec(text)?.[0];
 const placeIn = ({ status, headers }: Answer) => [status, headers.get('location')];
 
@@ -21,7 +25,7 @@ async function webhooksOf({ email }: Person): Promise<readonly Webhook[]> {
 /** A person with one webhook, and the path of its page. */
 async function owner(fields?: Fields) {
   const person = await portal.signedUp();
-  const secret = secretIn(await person.fillIn('/webhooks', { ...filledIn(), ...fields }));
+  const secret = secretIn(await person.fillIn('/webhooks', filledIn(fields)));
   const [webhook] = await webhooksOf(person);
   if (webhook === undefined) throw new Error('no webhook was made');
   await person.get('/webhooks');
@@ -260,7 +264,7 @@ describe('a webhook', () => {
     const { createWebhook } = portal.application;
     for (let made = 1; made < MOST_WEBHOOKS; made += 1)
       await createWebhook.execute({ ...byOperator(webhook), types: EVENT_TYPES });
-    const { status, text } = await person.fillIn('/webhooks', { ...filledIn(), description: 'one too many' });
+    const { status, text } = await person.fillIn('/webhooks', filledIn({ description: 'one too many' }));
     expect([status, text]).toEqual([422, expect.stringContaining('which is the most')]);
     expect(text).toContain('value="one too many"');
   });

@@ -52,7 +52,12 @@ const LISTS: Readonly<Record<string, readonly KeyState[]>> = {
   all: KEY_STATES,
 };
 
-const LABELS = { name: 'Name (optional)', expiresIn: 'Expires in days (optional)', scopes: 'What the key may do' };
+const LABELS = {
+  name: 'Name (optional)',
+  expiresIn: 'Expires in days (optional)',
+  access: '',
+  scopes: 'What the key may do',
+};
 
 class NewKeyForm extends formOf(LABELS) {
   readonly checked: readonly Scope[];
@@ -83,27 +88,27 @@ export class KeysController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    return this.showKeys(account, query, new NewKeyForm({ scopes: offeredTo(account) }));
+    return this.showKeys(account, query, new NewKeyForm({ access: 'full' }));
   }
 
   @Post()
   async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() form: NewKeyForm): Promise<Answer> {
     const offered = offeredTo(account);
-    const scopes = form.checked.filter((scope) => offered.includes(scope));
+    // No list: the key has what its account has, also later. Anything but full access is held to the checked boxes.
+    const scopes = form.values.access === 'full' ? undefined : form.checked.filter((scope) => offered.includes(scope));
     try {
       const { name, days } = checkAll({
         name: () => keyName(form.values.name.trim() || undefined),
         days: () => lifeFrom(form.values.expiresIn),
         scopes: () => {
-          if (scopes.length === 0) throw invalid('scopes', 'must be at least one');
+          if (scopes?.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
       const input = {
         accountId: account.id,
         credentialVersion: account.credentialVersion,
         name,
-        // No list if every box is checked: the key has what its account has, also later.
-        scopes: scopes.length === offered.length ? undefined : scopes,
+        scopes,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       };
       const issued = await this.once(form, account, (transaction) => this.issueKey.execute(input, transaction));
@@ -174,22 +179,22 @@ export class KeysController {
   private async showKeys(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
     const checks = { state: oneOf(Object.keys(LISTS)), name: searchText };
     const list = new List('/keys', query, checks, { name: 'Name contains' });
-    const { items, bans, operations, ...around } = await this.shownKeys.execute({
+    const found = await this.shownKeys.execute({
       accountId: account.id,
       states: list.wanted === undefined ? [] : LISTS[list.wanted.state ?? 'current'],
       name: list.wanted?.name,
       ...list.place(keyId),
     });
     const now = this.clock.now();
-    const uses = [...operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
+    const uses = [...found.operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
     return page('keys', {
       form,
-      items,
-      bans,
+      items: found.items,
+      bans: found.bans,
       deprecated: new Map(uses.filter(([, each]) => each.length > 0)),
       filter: list.filter,
       tabs: list.tabs('state', Object.keys(LISTS), 'current'),
-      paging: list.paging(around),
+      paging: list.paging(found),
       offered: offeredTo(account),
     });
   }

@@ -69,8 +69,9 @@ export class AnimalsController {
     const { status, categoryId, id } = list.wanted ?? {};
     const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
     const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
-    const { items: animals, ...around } =
+    const found =
       list.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...list.place(int64From) });
+    const animals = found.items;
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([
       ...animals.map((animal) => animal.categoryId),
@@ -90,7 +91,7 @@ export class AnimalsController {
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
       mayAdd: hasScope({ account }, TO_ADD),
       tabs: list.tabs('status', [undefined, ...PET_STATUSES]),
-      paging: list.paging(around),
+      paging: list.paging(found),
     });
   }
 

@@ -1,16 +1,13 @@
-import { hash } from 'node:crypto';
 import {
   type Account,
   AddCategory,
   type Category,
   categoryName,
   checkAll,
-  type Condition,
   GetCategory,
   hasScope,
   ListCategories,
   NameCategory,
-  PreconditionFailed,
   RemoveCategory,
   requireScope,
   int64From,
@@ -20,6 +17,7 @@ import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
 import { address, Id, int64, List, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { fingerprint, isChanged, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = 'pets:write';
@@ -57,7 +55,7 @@ export class CategoriesController {
       id = number;
       // A number that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
-      else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined)) });
+      else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined), versionOf) });
     } catch (error) {
       if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
       const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
@@ -78,7 +76,7 @@ export class CategoriesController {
     requireScope({ account }, TO_CHANGE);
     const { name, version } = form.values;
     try {
-      await this.nameCategory.execute({ id, name, condition: unchangedSince(version) });
+      await this.nameCategory.execute({ id, name, condition: unchangedSince(version, versionOf) });
     } catch (error) {
       const now = await this.currentOf(id);
       // With the new version, so that a person who has read the problem can send the form again.
@@ -120,13 +118,13 @@ export class CategoriesController {
 
   private async showCategories(account: Account, query: unknown, form: CategoryForm): Promise<Answer> {
     const list = new List('/categories', query, {});
-    const { items: categories, ...around } = await this.listCategories.execute(list.place(int64From));
+    const found = await this.listCategories.execute(list.place(int64From));
     return page('categories', {
       form,
-      categories,
+      categories: found.items,
       mayChange: hasScope({ account }, TO_CHANGE),
       changed: int64From(fields(query, 'changed').changed),
-      paging: list.paging(around),
+      paging: list.paging(found),
     });
   }
 }
@@ -138,17 +136,7 @@ function placeIn(id: bigint): string {
 
 /** Identifies the name that a page shows, as a field of its form. Empty without a name. */
 function versionOf(category: Category | undefined): string {
-  return category === undefined ? '' : hash('sha256', category.name);
-}
-
-function unchangedSince(version: string): Condition<Category> {
-  return (stored) => {
-    if (versionOf(stored) !== version) throw new PreconditionFailed('the version of the form', versionOf(stored));
-  };
-}
-
-function isChanged(error: unknown): boolean {
-  return error instanceof PreconditionFailed;
+  return category === undefined ? '' : fingerprint(category.name);
 }
 
 function changedMeanwhile(current: string | undefined) {

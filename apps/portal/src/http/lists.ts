@@ -1,7 +1,7 @@
 import { checkAll, INT64_MAX, INT64_MIN, int64From, invalid, type Page, type PagePlace } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { fields, Form } from './forms.js';
+import { fields, Form, wholeNumber } from './forms.js';
 import type { Paging, Tab } from './views.js';
 
 type Check<Value> = (text: string, name: string) => Value;
@@ -54,17 +54,23 @@ export class List<Each extends Checks> {
   }
 
   /** The links to the pages around this one. */
-  paging<Place>(
-    around: Pick<Page<unknown, Place>, 'previous' | 'next'>,
-    write: (place: Place) => string = String,
-  ): Paging {
-    const { previous, next } = around;
+  paging<Place>({ items, previous, next }: Page<unknown, Place>, write: (place: Place) => string = String): Paging {
     const isFirst = previous === undefined && fields(this.query, 'after').after === '';
+    const start = items.length === 0 ? undefined : isFirst ? 1 : this.startOf(items.length);
+    const end = plus(start, items.length - 1);
     return {
       first: isFirst ? undefined : this.address({}),
-      previous: previous === undefined ? undefined : this.address({ before: write(previous) }),
-      next: next === undefined ? undefined : this.address({ after: write(next) }),
+      previous:
+        previous === undefined ? undefined : this.address({ before: write(previous), to: plus(start, -1)?.toString() }),
+      next: next === undefined ? undefined : this.address({ after: write(next), from: plus(end, 1)?.toString() }),
+      range: start === undefined ? undefined : `${start}–${end}${next === undefined ? ` of ${end}` : ''}`,
     };
+  }
+
+  /** The position of the page's first item. The links carry it, because to count it would read the whole list. */
+  private startOf(length: number): number | undefined {
+    const { from, to } = fields(this.query, 'from', 'to');
+    return position(from) ?? plus(position(to), 1 - length);
   }
 
   /** A tab for each choice of a parameter. `first` is the choice of an address without it. */
@@ -79,6 +85,14 @@ export class List<Each extends Checks> {
   private address(parameters: Parameters): string {
     return address(this.path, { ...(this.wanted as Parameters | undefined), ...parameters });
   }
+}
+
+function position(text: string): number | undefined {
+  return wholeNumber(text, 1, 999_999_999);
+}
+
+function plus(value: number | undefined, more: number): number | undefined {
+  return value === undefined ? undefined : value + more;
 }
 
 /** A check of a list's filter, and of a form's field. @throws InvalidInput */

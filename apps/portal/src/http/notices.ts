@@ -36,6 +36,8 @@ const NOTICES = {
   'webhook-disabled': 'The webhook is disabled. Nothing is sent to it until you enable it.',
   'webhook-deleted': 'The webhook is deleted. Nothing more is sent to it.',
   'animal-added': 'The animal is in the catalogue.',
+  'animal-changed': 'The animal is changed.',
+  'animal-withdrawn': 'The animal is withdrawn.',
   'category-added': 'The category is added.',
   'category-named': 'The category has its new name.',
   'category-removed': 'The category is removed.',

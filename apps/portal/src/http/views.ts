@@ -1,5 +1,5 @@
 import type {
-  DeliveryWithBody,
+  DeliveryOfWebhook,
   Account,
   AccountUsage,
   Animal,
@@ -11,10 +11,12 @@ import type {
   Message,
   Order,
   PetStatus,
+  PeriodOfUsage,
   Scope,
   ShownKey,
   ShownKeys,
   ShownRefusal,
+  UsageSpan,
   Webhook,
   WebhookDelivery,
   WebhookWithSecret,
@@ -61,6 +63,8 @@ export interface Paging {
   readonly first: string | undefined;
   readonly previous: string | undefined;
   readonly next: string | undefined;
+  /** Such as `21–40`, or `21–30 of 30` at the end of the list. Undefined if the position isn't known. */
+  readonly range: string | undefined;
 }
 
 /** A list with a filter. */
@@ -73,6 +77,13 @@ interface ListView {
 /** The page of one form. */
 interface FormPage {
   readonly form: Form;
+}
+
+/** The last hours or days of usage. */
+export interface UsageRange {
+  readonly name: string;
+  readonly span: UsageSpan;
+  readonly count: number;
 }
 
 /** A webhook with its newest deliveries. */
@@ -119,15 +130,18 @@ export interface Views {
   readonly 'rotate-key': FormPage & { readonly key: ApiKey };
   /** `/keys/{id}/revoke`, the confirmation. */
   readonly 'revoke-key': { readonly key: ApiKey };
-  /** The hours and days of all keys together, or of one. */
-  readonly usage: { readonly usage: AccountUsage };
+  /** The chart shows the `periods` of a range, of all keys together or of one. */
+  readonly usage: {
+    readonly usage: AccountUsage;
+    readonly range: UsageRange;
+    readonly periods: readonly PeriodOfUsage[];
+    readonly tabs: readonly Tab[];
+  };
   /** The last refused requests, page by page, or those with the id that was `asked` for. */
   readonly refusals: {
     readonly refusals: readonly ShownRefusal[];
     readonly asked: string;
-    /** The addresses of the pages around this one. */
-    readonly newer?: string | undefined;
-    readonly older?: string | undefined;
+    readonly paging: Paging;
   };
   readonly plan: object;
   readonly quickstart: object;
@@ -147,6 +161,17 @@ export interface Views {
       readonly mayAdd: boolean;
       readonly status?: PetStatus | undefined;
     };
+  /** `/catalogue/{id}`. The form has the `version` that was shown. `category` is its name, if it has one. */
+  readonly animal: FormPage & {
+    readonly animal: Animal;
+    readonly category?: string | undefined;
+    /** The account's orders of this animal, among as many of its newest as were `searched`. */
+    readonly orders: readonly Order[];
+    readonly searched: number;
+    readonly mayChange: boolean;
+  };
+  /** `/catalogue/{id}/withdraw`, the confirmation. */
+  readonly 'withdraw-animal': FormPage & { readonly animal: Animal };
   /** The form adds a category, if the account `mayChange` them. */
   readonly categories: FormPage & {
     readonly categories: readonly Category[];
@@ -180,11 +205,7 @@ export interface Views {
   /** `/webhooks/{id}/edit` */
   readonly 'edit-webhook': FormPage & { readonly id: string };
   /** `/webhooks/{id}/deliveries/{id}` */
-  readonly delivery: DeliveryWithBody & {
-    readonly webhook: Webhook;
-    readonly mayChange: boolean;
-    readonly mayHaveSent: boolean;
-  };
+  readonly delivery: DeliveryOfWebhook & { readonly mayChange: boolean; readonly mayHaveSent: boolean };
   /** The answer to POST /webhooks and POST /webhooks/{id}/rotate. It is the only page that shows a secret. */
   readonly 'new-secret': WebhookWithSecret & {
     /** When the former secret stops signing. */

@@ -8,18 +8,23 @@ interface Chart {
   readonly refused: string;
   /** The value at the chart's full height: an even round number, at least 4. */
   readonly top: number;
+  /** The height of the limit, measured from the top. Undefined if it is so far above the bars that it would flatten them. */
+  readonly limit?: number | undefined;
 }
 
 const SHARE_OF_BAR = 0.72;
 
 /** The geometry of a bar chart. One path for all bars is a tenth of the bytes of an element for each. */
-export function chartOf(periods: readonly PeriodOfUsage[]): Chart {
-  const top = roundUp(Math.max(0, ...periods.map(({ admitted, refused }) => admitted + refused)));
+export function chartOf(periods: readonly PeriodOfUsage[], limit = Infinity): Chart {
+  const most = Math.max(0, ...periods.map(({ admitted, refused }) => admitted + refused));
+  const isNear = limit <= 2 * most;
+  const top = roundUp(isNear ? Math.max(most, limit) : most);
   const heightOf = (requests: number) => 100 - (100 * requests) / top;
   const bars = (edges: (period: PeriodOfUsage) => readonly [from: number, to: number]) =>
     periods.map((period, index) => barOf(index, ...edges(period))).join('');
   return {
     top,
+    limit: isNear ? heightOf(limit) : undefined,
     admitted: bars(({ admitted }) => [100, heightOf(admitted)]),
     refused: bars(({ admitted, refused }) => [heightOf(admitted), heightOf(admitted + refused)]),
   };

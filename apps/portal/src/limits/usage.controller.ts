@@ -2,11 +2,22 @@ import { type Account, type ApiKeyId, ShowRefusals, ShowUsage } from '@adoption-
 import { Controller, Get, NotFoundException, Query } from '@nestjs/common';
 import { Public, SignedIn } from '../http/decorators.js';
 import { fields, wholeNumber } from '../http/forms.js';
-import { address, int64, List } from '../http/lists.js';
+import { address, int64, List, oneOf } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
+import type { UsageRange } from '../http/views.js';
 
 /** Refused requests on a page. */
 const PAGE_SIZE = 25;
+
+/** The hours or days that the chart can show. */
+const DEFAULT_RANGE: UsageRange = { name: '30 days', span: 'day', count: 30 };
+const RANGES: readonly UsageRange[] = [
+  { name: '48 hours', span: 'hour', count: 48 },
+  { name: '7 days', span: 'day', count: 7 },
+  DEFAULT_RANGE,
+  { name: '90 days', span: 'day', count: 90 },
+];
+const RANGE_NAMES = RANGES.map(({ name }) => name);
 
 /** The pages about usage, limits and how to call the API. */
 @Controller()
@@ -18,23 +29,37 @@ export class UsageController {
 
   @Get('usage')
   async usage(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
-    const { key } = wantedOf(query, { key: int64 });
+    const list = new List('/usage', query, { key: int64, range: oneOf(RANGE_NAMES) });
+    const wanted = wantedOf(list);
+    const range = RANGES.find(({ name }) => name === wanted.range) ?? DEFAULT_RANGE;
+    const usage = await this.showUsage.execute({ accountId, keyId: wanted.key as ApiKeyId | undefined });
+    const periods = range.span === 'hour' ? usage.hours : usage.days;
     return page('usage', {
-      usage: await this.showUsage.execute({ accountId, keyId: key as ApiKeyId | undefined }),
+      usage,
+      range,
+      periods: periods.slice(-range.count),
+      tabs: list.tabs('range', RANGE_NAMES, DEFAULT_RANGE.name),
     });
   }
 
   @Get('refusals')
   async refusals(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
-    const { request: requestId } = wantedOf(query, { request: String });
+    const { request: requestId } = wantedOf(new List('/refusals', query, { request: String }));
     const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
     const all = await this.showRefusals.execute({ accountId, requestId });
+    const start = (number - 1) * PAGE_SIZE;
+    const refusals = all.slice(start, start + PAGE_SIZE);
+    const end = start + refusals.length;
     const addressOf = (other: number) => address('/refusals', { request: requestId, page: String(other) });
     return page('refusals', {
-      refusals: all.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE),
+      refusals,
       asked: requestId ?? '',
-      newer: number > 1 ? addressOf(number - 1) : undefined,
-      older: all.length > number * PAGE_SIZE ? addressOf(number + 1) : undefined,
+      paging: {
+        first: undefined,
+        previous: number > 1 ? addressOf(number - 1) : undefined,
+        next: end < all.length ? addressOf(number + 1) : undefined,
+        range: refusals.length === 0 ? undefined : `${start + 1}–${end} of ${all.length}`,
+      },
     });
   }
 
@@ -51,8 +76,7 @@ export class UsageController {
 }
 
 /** The filter in the page's address. A wrong one is answered with 404. */
-function wantedOf<Each extends ConstructorParameters<typeof List>[2]>(query: unknown, checks: Each) {
-  const { wanted } = new List('', query, checks);
+function wantedOf<Wanted>({ wanted }: { readonly wanted: Wanted | undefined }): Wanted {
   if (wanted === undefined) throw new NotFoundException();
   return wanted;
 }

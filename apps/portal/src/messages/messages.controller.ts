@@ -22,9 +22,9 @@ export class MessagesController {
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const list = new List('/messages', query, {});
-    const { items: messages, ...around } = await this.shownMessages.execute({ accountId, ...list.place(messagePlace) });
-    const paging = list.paging(around, ({ createdAt, id }) => `${createdAt}-${id}`);
-    return page('messages', { messages, paging });
+    const found = await this.shownMessages.execute({ accountId, ...list.place(messagePlace) });
+    const paging = list.paging(found, ({ createdAt, id }) => `${createdAt}-${id}`);
+    return page('messages', { messages: found.items, paging });
   }
 
   @Get(':id')

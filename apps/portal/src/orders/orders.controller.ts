@@ -15,17 +15,18 @@ export class OrdersController {
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const list = new List('/orders', query, { status: oneOf(ORDER_STATUSES) });
-    const { items: orders, ...around } =
+    const found =
       list.wanted === undefined
         ? EMPTY_PAGE
         : await this.listOrders.execute({ accountId, first: 'newest', ...list.wanted, ...list.place(int64From) });
+    const orders = found.items;
     const { items: animals } = await this.listAnimals.execute({ ids: orders.map(({ animalId }) => animalId) });
     return page('orders', {
       orders,
       names: new Map(animals.map(({ id, name }) => [id, name])),
       filter: list.filter,
       tabs: list.tabs('status', [undefined, ...ORDER_STATUSES]),
-      paging: list.paging(around),
+      paging: list.paging(found),
     });
   }
 }

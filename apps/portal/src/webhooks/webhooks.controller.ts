@@ -52,19 +52,19 @@ function allowed(account: Account): Pick<Views['webhooks'], 'mayChange' | 'mayHa
 /** The deliveries of each webhook in the list. The page of one webhook has all of them. */
 const LAST_DELIVERIES = 5;
 
-const LABELS = { url: 'URL', description: 'Description (optional)', types: 'What is sent' };
+const LABELS = { url: 'URL', description: 'Description (optional)', access: '', types: 'What is sent' };
 
 class WebhookForm extends formOf(LABELS) {
   readonly checked: readonly EventType[];
 
-  constructor(body: unknown = { types: EVENT_TYPES }) {
+  constructor(body: unknown) {
     super(body);
     this.checked = checkedIn(body, 'types', EVENT_TYPES);
   }
 
-  /** What the boxes say. Undefined if every box is checked: types that are added later are sent too. */
+  /** The checked types. Undefined for all: types that are added later are sent too. */
   get types(): readonly EventType[] | undefined {
-    return this.checked.length === EVENT_TYPES.length ? undefined : this.checked;
+    return this.values.access === 'full' ? undefined : this.checked;
   }
 }
 
@@ -127,8 +127,9 @@ export class WebhooksController {
 
   @Get(':id/edit')
   async showEdit(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    const { url, types = EVENT_TYPES, description } = await this.getWebhook.execute(toChange(account, id));
-    return page('edit-webhook', { id, form: new WebhookForm({ url, types, description }) });
+    const { url, types, description } = await this.getWebhook.execute(toChange(account, id));
+    const access = types === undefined ? 'full' : 'restricted';
+    return page('edit-webhook', { id, form: new WebhookForm({ url, types, description, access }) });
   }
 
   @Post(':id/edit')
@@ -151,10 +152,8 @@ export class WebhooksController {
     @Param('id') id: string,
     @Param('deliveryId') deliveryId: string,
   ): Promise<Answer> {
-    const own = { accountId: account.id, id };
-    const webhook = await this.getWebhook.execute(own);
-    const found = await this.getDelivery.execute({ ...own, deliveryId });
-    const shown = page('delivery', { webhook, ...found, ...allowed(account) });
+    const found = await this.getDelivery.execute({ accountId: account.id, id, deliveryId });
+    const shown = page('delivery', { ...found, ...allowed(account) });
     return (reply) => {
       if (isUnderWay(found.delivery, this.clock.now())) reply.header('refresh', RELOADED_AFTER);
       return shown(reply);
@@ -193,15 +192,10 @@ export class WebhooksController {
   }
 
   private async showDeliveries(account: Account, id: string, query: unknown, recovery: Form): Promise<Answer> {
-    const own = { accountId: account.id, id };
-    const webhook = await this.getWebhook.execute(own);
     const list = new List(`/webhooks/${id}`, query, {});
-    const { items: deliveries, ...around } = await this.listDeliveries.execute({
-      ...own,
-      ...list.place(deliveryPlace),
-    });
-    const shown = [{ webhook, deliveries, hasMore: false }];
-    return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(around) });
+    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.place(deliveryPlace) });
+    const shown = [{ webhook: found.webhook, deliveries: found.items, hasMore: false }];
+    return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(found) });
   }
 
   @Post(':id/ping')
@@ -255,7 +249,7 @@ export class WebhooksController {
     return page('webhooks', {
       shown,
       ...allowed(account),
-      form: new WebhookForm(),
+      form: new WebhookForm({ access: 'full' }),
       ...forms,
     });
   }

@@ -103,6 +103,15 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     await page.getByText('The animal is in the catalogue.').waitFor();
   });
 
+  it('by a cookie that is gone is told so before filling in a form', async () => {
+    const { page } = await signUp();
+    await page.goto('/catalogue');
+    await context.clearCookies();
+    await pass(page, 2 * MINUTE);
+    await page.getByLabel('Name').focus();
+    await over(page).waitFor();
+  });
+
   it('is warned above the form too, and loses nothing by signing in in another tab', async () => {
     const { page, email } = await signUp();
     await fillAnimal(page);

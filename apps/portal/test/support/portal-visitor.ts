@@ -9,7 +9,7 @@ export type Person = Visitor & { readonly email: string };
 export interface Browsers {
   /** A new browser with its own address. */
   visitor(): Visitor;
-  signedUp(): Promise<Person>;
+  signedUp(email?: string): Promise<Person>;
 }
 
 /** Addresses and accounts that no other suite at the same portal has. */
@@ -22,9 +22,8 @@ export function browsersAt(origin: string): Browsers {
   };
   return {
     visitor,
-    async signedUp() {
+    async signedUp(email = `person-${suite}-${visitors + 1}@example.com`) {
       const newcomer = visitor();
-      const email = `person-${suite}-${visitors}@example.com`;
       await newcomer.fillIn('/sign-up', { email, password: PASSWORD });
       return Object.assign(newcomer, { email });
     },
@@ -91,15 +90,16 @@ export class Visitor {
       if (value === '') this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    const text = await response.text();
+    // Without the places where a line may end within a word.
+    const text = (await response.text()).replaceAll('<wbr>', '');
     this.token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.token;
     return { status: response.status, headers: response.headers, text };
   }
 
-  /** Creates a key and returns its text, which the page shows once. */
+  /** Creates a key, of full access without `scopes`, and returns its text, which the page shows once. */
   async issueKey(fields: Fields = {}): Promise<string> {
-    const form = await this.get('/keys');
-    return keyIn(await this.post('/keys', { scopes: boxesIn(form).checked, ...fields }));
+    const access = fields['scopes'] === undefined ? 'full' : 'restricted';
+    return keyIn(await this.fillIn('/keys', { access, ...fields }));
   }
 }
 

@@ -177,18 +177,23 @@ export class WakeWebhooks {
 
 export interface ListDeliveriesInput extends OwnWebhook, PageRequest<DeliveryId> {}
 
+export interface DeliveriesOfWebhook extends Page<WebhookDelivery, DeliveryId> {
+  readonly webhook: Webhook;
+}
+
 /** A page of a webhook's deliveries, newest first. */
 export class ListDeliveries {
   constructor(private readonly ports: Omit<DeliveryPorts, 'clock'>) {}
 
   /** @throws DomainError `invalid_parameter` or `not_found` */
-  async execute({ accountId, id, ...page }: ListDeliveriesInput): Promise<Page<WebhookDelivery, DeliveryId>> {
-    const { id: webhookId } = await new GetWebhook(this.ports).execute({ accountId, id });
-    return readPage<WebhookDelivery, DeliveryId>(
-      page,
+  async execute({ accountId, id, ...wanted }: ListDeliveriesInput): Promise<DeliveriesOfWebhook> {
+    const webhook = await new GetWebhook(this.ports).execute({ accountId, id });
+    const page = await readPage<WebhookDelivery, DeliveryId>(
+      wanted,
       (delivery) => delivery.id,
-      (part) => this.ports.webhookDeliveries.list({ webhookId, ...part }),
+      (part) => this.ports.webhookDeliveries.list({ webhookId: webhook.id, ...part }),
     );
+    return { webhook, ...page };
   }
 }
 
@@ -196,15 +201,19 @@ export interface OwnDelivery extends OwnWebhook {
   readonly deliveryId: string;
 }
 
+export interface DeliveryOfWebhook extends DeliveryWithBody {
+  readonly webhook: Webhook;
+}
+
 export class GetDelivery {
   constructor(private readonly ports: Omit<DeliveryPorts, 'clock'>) {}
 
   /** @throws DomainError `not_found` */
-  async execute({ deliveryId, ...own }: OwnDelivery): Promise<DeliveryWithBody> {
-    const { id } = await new GetWebhook(this.ports).execute(own);
-    const found = await this.ports.webhookDeliveries.find(id, deliveryId as DeliveryId);
+  async execute({ deliveryId, ...own }: OwnDelivery): Promise<DeliveryOfWebhook> {
+    const webhook = await new GetWebhook(this.ports).execute(own);
+    const found = await this.ports.webhookDeliveries.find(webhook.id, deliveryId as DeliveryId);
     if (found === undefined) throw noDelivery();
-    return found;
+    return { webhook, ...found };
   }
 }
 

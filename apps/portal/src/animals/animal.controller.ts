@@ -1,0 +1,116 @@
+import {
+  type Account,
+  type Animal,
+  ChangeAnimal,
+  checkAll,
+  GetAnimal,
+  hasScope,
+  ListCategories,
+  ListOrders,
+  MAX_PAGE_SIZE,
+  newAnimal,
+  PET_STATUSES,
+  requireScope,
+  WithdrawAnimal,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { SignedIn } from '../http/decorators.js';
+import { formOf } from '../http/forms.js';
+import { Id, int64, oneOf } from '../http/lists.js';
+import { type Answer, page, redirect } from '../http/pages.js';
+import { fingerprint, isChanged, unchangedSince } from '../http/versions.js';
+
+/** An account without this scope can only read, like its keys. */
+const TO_CHANGE = 'pets:write';
+
+class ChangeForm extends formOf(
+  { name: 'Name', categoryId: 'Category number', status: 'Status', version: '' },
+  'edit-',
+) {}
+class WithdrawalForm extends formOf({}) {}
+
+const CHANGED =
+  'Somebody has changed this animal meanwhile: the page shows it as it is now. Save again to replace that.';
+
+/** The page of an animal. */
+@Controller('catalogue/:id')
+export class AnimalController {
+  constructor(
+    private readonly getAnimal: GetAnimal,
+    private readonly changeAnimal: ChangeAnimal,
+    private readonly withdrawAnimal: WithdrawAnimal,
+    private readonly listCategories: ListCategories,
+    private readonly listOrders: ListOrders,
+  ) {}
+
+  @Get()
+  async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    const animal = await this.getAnimal.execute(id);
+    return this.showAnimal(account, animal, formFor(animal));
+  }
+
+  @Post()
+  async change(@SignedIn() account: Account, @Id() id: bigint, @Body() form: ChangeForm): Promise<Answer> {
+    requireScope({ account }, TO_CHANGE);
+    const { values } = form;
+    try {
+      const change = checkAll({
+        // To show all problems at once: the domain never sees a category that isn't a number.
+        name: () => newAnimal({ name: values.name, categoryId: 0n }).name,
+        categoryId: () => int64(values.categoryId, 'categoryId'),
+        status: () => oneOf(PET_STATUSES)(values.status, 'status'),
+      });
+      await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
+    } catch (error) {
+      const animal = await this.getAnimal.execute(id);
+      // With the new version, so that a person who has read the problem can send the form again.
+      const again = isChanged(error)
+        ? new ChangeForm({ ...values, version: versionOf(animal) }).withProblems({ form: CHANGED })
+        : form.refused(error);
+      return this.showAnimal(account, animal, again);
+    }
+    return redirect(`/catalogue/${id}`, 'animal-changed');
+  }
+
+  @Get('withdraw')
+  async showWithdrawal(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    requireScope({ account }, TO_CHANGE);
+    return page('withdraw-animal', { form: new WithdrawalForm(), animal: await this.getAnimal.execute(id) });
+  }
+
+  @Post('withdraw')
+  async withdraw(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    requireScope({ account }, TO_CHANGE);
+    const animal = await this.getAnimal.execute(id);
+    try {
+      await this.withdrawAnimal.execute({ id });
+    } catch (error) {
+      return page('withdraw-animal', { form: new WithdrawalForm().refused(error), animal });
+    }
+    return redirect('/catalogue', 'animal-withdrawn');
+  }
+
+  private async showAnimal(account: Account, animal: Animal, form: ChangeForm): Promise<Answer> {
+    const { items: categories } = await this.listCategories.execute({ ids: [animal.categoryId] });
+    // No index finds an account's orders by their animal, so only the newest are searched.
+    const newest = { accountId: account.id, first: 'newest', limit: MAX_PAGE_SIZE } as const;
+    const { items: orders } = await this.listOrders.execute(newest);
+    return page('animal', {
+      form,
+      animal,
+      category: categories[0]?.name,
+      orders: orders.filter(({ animalId }) => animalId === animal.id),
+      searched: MAX_PAGE_SIZE,
+      mayChange: hasScope({ account }, TO_CHANGE),
+    });
+  }
+}
+
+function formFor(animal: Animal): ChangeForm {
+  const { name, categoryId, status } = animal;
+  return new ChangeForm({ name, categoryId: String(categoryId), status, version: versionOf(animal) });
+}
+
+function versionOf(animal: Animal | undefined): string {
+  return animal === undefined ? '' : fingerprint(animal.name, animal.categoryId, animal.status);
+}
