@@ -1,9 +1,8 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 
-const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
 /** The deployment that accepts the key. It is part of the key's text. */
-export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
+export type KeyEnvironment = 'live' | 'staging';
 
 const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
