@@ -16,18 +16,18 @@ import {
 } from '@adoption-store/web/edge';
 import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
-import { ApiContext } from './http/api-context.js';
-import { Cors, type CorsOrigins, readableBy } from './http/cors.js';
-import { servePublicly } from './http/public-route.js';
-import { requestId } from './http/request-id.js';
-import { addRequestHooks, routeEveryMethod } from './http/request-hooks.js';
-import { WriteTurns } from './http/write-turns.js';
-import { AddressLimits } from './http/address-limits.js';
-import { SocketErrors } from './http/socket-errors.js';
-import { AccessLog } from './http/access-log.js';
-import { ApiMetrics } from './http/metrics.js';
-import type { RequestObserver } from './http/observers.js';
-import { traceRequests } from './http/traces.js';
+import { ApiContext } from './http/answers/api-context.js';
+import { Cors, type CorsOrigins, readableBy } from './http/edge/cors.js';
+import { servePublicly } from './http/edge/public-route.js';
+import { requestId } from './http/edge/request-id.js';
+import { addRequestHooks, routeEveryMethod } from './http/edge/request-hooks.js';
+import { WriteTurns } from './http/operations/write-turns.js';
+import { AddressLimits } from './http/edge/address-limits.js';
+import { SocketErrors } from './http/edge/socket-errors.js';
+import { AccessLog } from './http/edge/access-log.js';
+import { ApiMetrics } from './http/edge/metrics.js';
+import type { RequestObserver } from './http/edge/observers.js';
+import { traceRequests } from './http/edge/traces.js';
 
 export { ApiMetrics };
 

@@ -14,7 +14,7 @@ import { OpenConnections } from '@adoption-store/web';
 import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
-import { ApiMetrics } from './http/metrics.js';
+import { ApiMetrics } from './http/edge/metrics.js';
 
 /** The most connections that wait to be accepted. For a further one, the client's kernel tries again seconds later. */
 const BACKLOG = 4_096;

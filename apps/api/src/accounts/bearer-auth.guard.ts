@@ -1,8 +1,8 @@
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimits } from '../http/address-limits.js';
-import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
+import { AddressLimits } from '../http/edge/address-limits.js';
+import { errorStatuses, HttpRefusal, isRefusal } from '../http/answers/error-codes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

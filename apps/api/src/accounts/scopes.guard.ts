@@ -1,13 +1,13 @@
 import { requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { requireWellFormedConditions } from '../http/conditions.js';
-import { HttpRefusal } from '../http/error-codes.js';
-import { requireMediaType } from '../http/json-body.decorator.js';
-import { refuseRepeatedHeaders } from '../http/repeated-headers.js';
-import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
-import { refuseQuery } from '../http/valid-query.decorator.js';
+import { ApiContext } from '../http/answers/api-context.js';
+import { requireWellFormedConditions } from '../http/operations/conditions.js';
+import { HttpRefusal } from '../http/answers/error-codes.js';
+import { requireMediaType } from '../http/operations/json-body.decorator.js';
+import { refuseRepeatedHeaders } from '../http/edge/repeated-headers.js';
+import { UnknownRoutesController } from '../http/edge/unknown-routes.controller.js';
+import { refuseQuery } from '../http/operations/valid-query.decorator.js';
 
 /**
  * Checks that the key and its account have the operation's scopes. From then on the request counts as a use of the

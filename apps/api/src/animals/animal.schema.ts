@@ -7,10 +7,10 @@ import {
   PET_STATUSES,
   type PetStatus,
 } from '@adoption-store/domain';
-import { pathId } from '../http/path-parameter.js';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef, VISIBLE } from '../http/schema.js';
-import type { Given } from '../http/validation.js';
+import { pathId } from '../http/operations/path-parameter.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef, VISIBLE } from '../http/operations/schema.js';
+import type { Given } from '../http/operations/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
 

@@ -1,7 +1,7 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
-import { pathId } from '../http/path-parameter.js';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, object, VISIBLE } from '../http/schema.js';
+import { pathId } from '../http/operations/path-parameter.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, exampleOf, int64, object, VISIBLE } from '../http/operations/schema.js';
 
 export const CategoryId = pathId({
   name: 'categoryId',

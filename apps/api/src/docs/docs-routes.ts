@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from '../http/error-codes.js';
-import type { DefinedOperation } from '../http/operation.js';
-import { servePublicly } from '../http/public-route.js';
+import { JSON_TYPE } from '../http/answers/error-codes.js';
+import type { DefinedOperation } from '../http/operations/operation.js';
+import { servePublicly } from '../http/edge/public-route.js';
 import { referencePage } from './reference-page.js';
 
 // The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type PublishedEvent } from '@adoption-store/domain';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/schema.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/operations/schema.js';
 
 export const PLACED_EVENT = {
   id: 'evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6',

@@ -8,12 +8,12 @@ import {
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { Operation } from '../http/operation.js';
-import { presentPage, sendPage } from '../http/pages.js';
-import { Cursor, Limit, OneOf, SomeOf } from '../http/query-parameters.js';
-import { page } from '../http/schema.js';
-import { ValidQuery } from '../http/valid-query.decorator.js';
+import { ApiContext } from '../http/answers/api-context.js';
+import { Operation } from '../http/operations/operation.js';
+import { presentPage, sendPage } from '../http/answers/pages.js';
+import { Cursor, Limit, OneOf, SomeOf } from '../http/operations/query-parameters.js';
+import { page } from '../http/operations/schema.js';
+import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import { eventCursorText, readEventCursor } from './event-cursor.js';
 import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bodyOf } from '../http/json-body.decorator.js';
-import { WriteTurns } from '../http/write-turns.js';
+import { bodyOf } from '../http/operations/json-body.decorator.js';
+import { WriteTurns } from '../http/operations/write-turns.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {

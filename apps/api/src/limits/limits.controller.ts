@@ -1,10 +1,10 @@
 import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { judgementOf, resetSeconds } from '../http/limit-headers.js';
-import { Operation } from '../http/operation.js';
-import { json } from '../http/schema.js';
+import { ApiContext } from '../http/answers/api-context.js';
+import { judgementOf, resetSeconds } from '../http/answers/limit-headers.js';
+import { Operation } from '../http/operations/operation.js';
+import { json } from '../http/operations/schema.js';
 import { NOBODY_BANNED } from './rate-limit.schema.js';
 
 @Controller()

@@ -10,8 +10,8 @@ import {
   ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { judgementOf } from '../http/limit-headers.js';
+import { ApiContext } from '../http/answers/api-context.js';
+import { judgementOf } from '../http/answers/limit-headers.js';
 
 /**
  * Nest's throttler with the limits of the caller's plan. One decision checks the minute and the day, and gives the

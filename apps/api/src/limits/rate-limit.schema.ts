@@ -1,5 +1,5 @@
 import { PLAN_NAMES } from '@adoption-store/domain';
-import { type Described, object, openSet, schemaRef } from '../http/schema.js';
+import { type Described, object, openSet, schemaRef } from '../http/operations/schema.js';
 
 const count = (minimum: number, description: string, example: number): Described => ({
   type: 'integer',

@@ -1,7 +1,7 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
-import { pathParameter } from '../http/path-parameter.js';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, isoTime, object, openSet, schemaRef, time } from '../http/schema.js';
+import { pathParameter } from '../http/operations/path-parameter.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, exampleOf, isoTime, object, openSet, schemaRef, time } from '../http/operations/schema.js';
 
 interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;

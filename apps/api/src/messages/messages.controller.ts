@@ -2,12 +2,12 @@ import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
+import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { JsonBody } from '../http/json-body.decorator.js';
-import { Operation } from '../http/operation.js';
-import { loggedId } from '../http/request-id.js';
-import { traceOf } from '../http/traces.js';
+import { JsonBody } from '../http/operations/json-body.decorator.js';
+import { Operation } from '../http/operations/operation.js';
+import { loggedId } from '../http/edge/request-id.js';
+import { traceOf } from '../http/edge/traces.js';
 import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from './message.schema.js';
 
 @Controller()

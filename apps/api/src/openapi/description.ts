@@ -20,8 +20,8 @@ import { pathsOf, sharedParameters, tags } from './operations.js';
 import { webhookSchemas } from '../webhooks/webhook.schema.js';
 import { receivedEvents, receivedHeaders } from './webhooks.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
-import type { DefinedOperation } from '../http/operation.js';
-import type { Described } from '../http/schema.js';
+import type { DefinedOperation } from '../http/operations/operation.js';
+import type { Described } from '../http/operations/schema.js';
 
 const rows = Object.values(PLANS).map(
   ({ name, perMinute, perDay }) => `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,

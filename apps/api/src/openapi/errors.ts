@@ -14,11 +14,11 @@ import {
   webhookDisabled,
 } from '@adoption-store/domain';
 import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
-import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
-import { MAX_BODY_BYTES } from '../http/request-body.js';
-import { limitMessage } from '../http/limit-headers.js';
+import { type ErrorCode, errorStatuses } from '../http/answers/error-codes.js';
+import { MAX_BODY_BYTES } from '../http/operations/request-body.js';
+import { limitMessage } from '../http/answers/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
-import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
+import { type Described, json, object, openSet, ref, schemaRef } from '../http/operations/schema.js';
 
 /** An example of each code's message. The compiler requires one for each code. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {

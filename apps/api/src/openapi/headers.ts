@@ -1,5 +1,5 @@
-import { EXAMPLE_CURSOR } from '../http/pages.js';
-import { type Described, ref } from '../http/schema.js';
+import { EXAMPLE_CURSOR } from '../http/answers/pages.js';
+import { type Described, ref } from '../http/operations/schema.js';
 
 const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
 

@@ -1,4 +1,4 @@
-import type { DefinedOperation } from '../http/operation.js';
+import type { DefinedOperation } from '../http/operations/operation.js';
 import { GUIDE, TITLE } from './description.js';
 import { markdownLists } from './operations.js';
 

@@ -1,9 +1,9 @@
 import type { Instant, Scope } from '@adoption-store/domain';
 import { readSamples, type Sample } from '@adoption-store/web';
-import type { DefinedOperation } from '../http/operation.js';
-import { queryParameters } from '../http/query-parameters.js';
-import { schemaOf } from '../http/resource-schemas.js';
-import { type Described, type DescribedParameter, json, ref } from '../http/schema.js';
+import type { DefinedOperation } from '../http/operations/operation.js';
+import { queryParameters } from '../http/operations/query-parameters.js';
+import { schemaOf } from '../http/operations/resource-schemas.js';
+import { type Described, type DescribedParameter, json, ref } from '../http/operations/schema.js';
 import { refusal, refusals, type RefusalStatus } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type HeaderParameter, headerParameters } from './parameters.js';

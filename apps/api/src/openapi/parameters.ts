@@ -1,5 +1,5 @@
 import { ANSWER_TTL, HOUR, MAX_KEY_LENGTH } from '@adoption-store/domain';
-import { parameterIn } from '../http/schema.js';
+import { parameterIn } from '../http/operations/schema.js';
 
 /** The headers that operations take. Tools send examples as they are, so only a value that always works is one. */
 export const headerParameters = {

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, PING } from '@adoption-store/domain';
 import { LUNA } from '../animals/animal.schema.js';
 import { PLACED_EVENT } from '../events/event.schema.js';
-import { type Described, json, object, parameterIn, ref, schemaRef, time } from '../http/schema.js';
+import { type Described, json, object, parameterIn, ref, schemaRef, time } from '../http/operations/schema.js';
 import { QUEUED as MESSAGE } from '../messages/message.schema.js';
 import { PLACED } from '../orders/order.schema.js';
 import { SHELTER } from '../webhooks/webhook.schema.js';

@@ -1,7 +1,7 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
-import { pathId } from '../http/path-parameter.js';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, isoTime, object, oneOf, openSet, time } from '../http/schema.js';
+import { pathId } from '../http/operations/path-parameter.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, exampleOf, int64, isoTime, object, oneOf, openSet, time } from '../http/operations/schema.js';
 
 interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;

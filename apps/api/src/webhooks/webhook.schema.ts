@@ -15,10 +15,10 @@ import {
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { PLACED_EVENT } from '../events/event.schema.js';
-import { pathParameter } from '../http/path-parameter.js';
-import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/schema.js';
-import type { Given } from '../http/validation.js';
+import { pathParameter } from '../http/operations/path-parameter.js';
+import { ResourceSchemas } from '../http/operations/resource-schemas.js';
+import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/operations/schema.js';
+import type { Given } from '../http/operations/validation.js';
 
 const NOON = '2026-11-21T12:00:00.000Z';
 const { id: eventId, type: eventType } = PLACED_EVENT;

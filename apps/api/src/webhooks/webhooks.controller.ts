@@ -22,14 +22,14 @@ import {
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { Conditions, entityTag } from '../http/conditions.js';
-import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
-import { Operation } from '../http/operation.js';
-import { presentPage, sendPage } from '../http/pages.js';
-import { Cursor, Limit } from '../http/query-parameters.js';
-import { exampleOf, json, page } from '../http/schema.js';
-import { ValidQuery } from '../http/valid-query.decorator.js';
+import { ApiContext } from '../http/answers/api-context.js';
+import { Conditions, entityTag } from '../http/operations/conditions.js';
+import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
+import { Operation } from '../http/operations/operation.js';
+import { presentPage, sendPage } from '../http/answers/pages.js';
+import { Cursor, Limit } from '../http/operations/query-parameters.js';
+import { exampleOf, json, page } from '../http/operations/schema.js';
+import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import {
   DeliveryId,

@@ -1,6 +1,6 @@
 import type { AccountId } from '@adoption-store/domain';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { AccountTurns } from '../../src/http/account-turns.js';
+import { AccountTurns } from '../../src/http/operations/account-turns.js';
 
 const [alice, bob, carol] = [1n, 2n, 3n] as AccountId[] as [AccountId, AccountId, AccountId];
 

@@ -9,7 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf } from '../../src/openapi/description.js';
-import { ApiContext } from '../../src/http/api-context.js';
+import { ApiContext } from '../../src/http/answers/api-context.js';
 import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';

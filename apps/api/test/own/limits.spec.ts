@@ -11,7 +11,7 @@ import {
 } from '@adoption-store/domain';
 import { ask as query, until } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { errorStatuses } from '../../src/http/error-codes.js';
+import { errorStatuses } from '../../src/http/answers/error-codes.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectLimitHeaders } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';

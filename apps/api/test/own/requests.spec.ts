@@ -1,16 +1,16 @@
 import { until } from '@adoption-store/test-support';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { HttpRefusal } from '../../src/http/error-codes.js';
+import { HttpRefusal } from '../../src/http/answers/error-codes.js';
 import { NewMessageBody } from '../../src/messages/message.schema.js';
 import { ListAnimalsQuery } from '../../src/animals/animals.controller.js';
 import { NewAnimalBody } from '../../src/animals/animal.schema.js';
-import { encodeCursor } from '../../src/http/pages.js';
+import { encodeCursor } from '../../src/http/answers/pages.js';
 import { ListOrdersQuery } from '../../src/orders/orders.controller.js';
 import { NewOrderBody } from '../../src/orders/order.schema.js';
-import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/strict-json.js';
-import { SharedReads } from '../../src/http/shared-reads.js';
-import { validated } from '../../src/http/validation.js';
+import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/operations/strict-json.js';
+import { SharedReads } from '../../src/http/answers/shared-reads.js';
+import { validated } from '../../src/http/operations/validation.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 const refusal = (rule: string | RegExp) =>

@@ -4,8 +4,8 @@ import { isInt64 } from '@adoption-store/domain';
 import { pathOf, routableUrl } from '@adoption-store/web/edge';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { type JsonValue, parseJson } from '../../src/http/strict-json.js';
-import type { ErrorBody } from '../../src/http/error-codes.js';
+import { type JsonValue, parseJson } from '../../src/http/operations/strict-json.js';
+import type { ErrorBody } from '../../src/http/answers/error-codes.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;

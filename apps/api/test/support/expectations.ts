@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../src/http/error-codes.js';
+import { type ErrorCode, errorStatuses } from '../../src/http/answers/error-codes.js';
 import type { RawResponse } from './raw-http.js';
 
 export { type ErrorCode, errorStatuses };

@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 
 /** All properties of an input. A class that implements it doesn't compile if it lacks one. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };

@@ -1,5 +1,5 @@
 import { shownHeader } from '@adoption-store/web/edge';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Condition, PreconditionFailed } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 import { takes } from './operation.js';
 
 /** The strong entity tag of a representation (RFC 9110 §8.8.3): equal bytes have equal tags. */

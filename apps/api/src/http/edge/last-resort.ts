@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { INTERNAL_ERROR, JSON_TYPE } from './error-codes.js';
+import { INTERNAL_ERROR, JSON_TYPE } from '../answers/error-codes.js';
 
 /** Headers that the hooks and the limits have set. Any other header may be the reason why the response failed. */
 const KEPT = /^(?:connection|vary|x-request-id|access-control-.*|(?:x-)?ratelimit.*)$/;

@@ -2,8 +2,8 @@ import { DEFAULT_PAGE_SIZE, INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64F
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
-import { HttpRefusal } from './error-codes.js';
-import { decodeCursor } from './pages.js';
+import { HttpRefusal } from '../answers/error-codes.js';
+import { decodeCursor } from '../answers/pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 

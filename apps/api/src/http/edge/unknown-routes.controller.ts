@@ -1,7 +1,7 @@
 import { RouteTable } from '@adoption-store/web/edge';
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HttpRefusal, asRefusal } from './error-codes.js';
+import { HttpRefusal, asRefusal } from '../answers/error-codes.js';
 
 /** Answers requests that match no other route. It is a controller, so that the guards run first. */
 @Controller()

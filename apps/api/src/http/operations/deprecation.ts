@@ -1,8 +1,8 @@
 import { int64From } from '@adoption-store/domain';
 import type { Deprecation } from '@adoption-store/web';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiContext } from './api-context.js';
-import { HttpRefusal } from './error-codes.js';
+import type { ApiContext } from '../answers/api-context.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 
 /** A JSON value. Numbers written as integers are bigints; others are numbers. */
 export type JsonValue = string | bigint | number | boolean | null | JsonValue[] | JsonObject;

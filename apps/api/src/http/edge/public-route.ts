@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody } from './error-codes.js';
+import { errorBody } from '../answers/error-codes.js';
 
 const ALLOW = 'GET, HEAD, OPTIONS';
 

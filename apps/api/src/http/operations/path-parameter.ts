@@ -1,7 +1,7 @@
 import { int64From } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 import { takes } from './operation.js';
 import { type Described, parameterIn } from './schema.js';
 

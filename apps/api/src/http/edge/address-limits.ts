@@ -1,6 +1,6 @@
 import type { Clock, MeterRequest } from '@adoption-store/domain';
 import { normalizeIp } from '@nestjs/throttler';
-import { type Judgement, judgementOf } from './limit-headers.js';
+import { type Judgement, judgementOf } from '../answers/limit-headers.js';
 import type { ApiMetrics } from './metrics.js';
 
 /** Decides about requests without a valid key, by the limits of their address. */

@@ -1,7 +1,7 @@
 import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics } from '@adoption-store/telemetry';
-import type { DefinedOperation } from './operation.js';
+import type { DefinedOperation } from '../operations/operation.js';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 
 const DURATIONS = 'http_server_request_duration_seconds';

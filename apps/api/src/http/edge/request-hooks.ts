@@ -8,12 +8,12 @@ import {
 } from '@adoption-store/domain';
 import { framingFault, repeatedHeaders, type SocketRefusals } from '@adoption-store/web/edge';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, failedCondition } from './conditions.js';
+import { entityTag, failedCondition } from '../operations/conditions.js';
 import type { Cors } from './cors.js';
-import { asRefusal, errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from './error-codes.js';
+import { asRefusal, errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from '../answers/error-codes.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
-import type { DefinedOperation } from './operation.js';
-import { RequestBody } from './request-body.js';
+import type { DefinedOperation } from '../operations/operation.js';
+import { RequestBody } from '../operations/request-body.js';
 import { ONCE } from './repeated-headers.js';
 import { loggedId } from './request-id.js';
 import { answerAtLast } from './last-resort.js';

@@ -1,7 +1,7 @@
 import type { RouteTable } from '@adoption-store/web/edge';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
 import type { AddressLimits } from './address-limits.js';
-import type { HttpRefusal } from './error-codes.js';
+import type { HttpRefusal } from '../answers/error-codes.js';
 import { refuseRepeatedHeaders } from './repeated-headers.js';
 
 /** The origins whose pages may call the API: all, or these. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../answers/error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /**

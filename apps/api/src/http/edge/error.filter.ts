@@ -2,10 +2,10 @@ import { InsufficientScope, PreconditionFailed } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TooManyAtOnce } from './account-turns.js';
+import { TooManyAtOnce } from '../operations/account-turns.js';
 import { AddressLimits } from './address-limits.js';
-import { ApiContext } from './api-context.js';
-import { errorBody, errorStatuses, HttpRefusal, INTERNAL_ERROR, isRefusal, JSON_TYPE } from './error-codes.js';
+import { ApiContext } from '../answers/api-context.js';
+import { errorBody, errorStatuses, HttpRefusal, INTERNAL_ERROR, isRefusal, JSON_TYPE } from '../answers/error-codes.js';
 import { loggedId } from './request-id.js';
 import { traceOf } from './traces.js';
 

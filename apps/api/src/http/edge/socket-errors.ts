@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { HttpFault, SocketAnswer, SocketResponder } from '@adoption-store/web/edge';
 import type { FastifyRequest } from 'fastify';
 import type { AddressLimits } from './address-limits.js';
-import { errorBody, JSON_TYPE, asRefusal } from './error-codes.js';
+import { errorBody, JSON_TYPE, asRefusal } from '../answers/error-codes.js';
 import type { RequestObserver } from './observers.js';
 import { requestId } from './request-id.js';
 
