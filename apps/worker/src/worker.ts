@@ -1,52 +1,28 @@
 import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
-import {
-  type AccountMailDelivery,
-  type ClaimedMessage,
-  createApplication,
-  type Delivery,
-  escapeInvisible,
-  HOUR,
-  type NewMessage,
-  PURGED_KINDS,
-  QUICK_TURN,
-  SECOND,
-  reasonOf,
-  type WebhookAttempt,
-} from '@adoption-store/domain';
+import { type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import {
-  logDependencies,
-  type Logger,
-  openLog,
-  openTracing,
-  parseTraceparent,
-  servePages,
-} from '@adoption-store/telemetry';
-import { BackgroundJobs, every } from './background-jobs.js';
-import { deliverQueue } from './deliveries/deliver-queue.js';
+import { logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
+import { deliverAccountMails } from './accounts/deliver-account-mails.js';
+import { requestOf } from './attempt-log.js';
+import { BackgroundJobs } from './background-jobs.js';
+import { publishEvents } from './events/publish-events.js';
+import { deliverMessages } from './messages/deliver-messages.js';
 import { tracingSender } from './messages/tracing-message-sender.js';
 import { WorkerMetrics } from './metrics.js';
+import { expireOrders } from './orders/expire-orders.js';
+import { purgeExpired } from './purge-expired.js';
 import { within } from './waiting.js';
+import { deliverWebhooks } from './webhooks/deliver-webhooks.js';
 import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
-/** Mails to accounts that are sent at the same time. */
-const ACCOUNT_MAIL_CONCURRENCY = 2;
-/** Receivers of webhooks that are called at the same time. Many, because a turn of one that hangs takes 15 s. */
-const WEBHOOK_CONCURRENCY = 48;
-/** Additional ones, only for receivers whose last turn was quick, so that they don't wait however many others hang. */
-const QUICK_WEBHOOK_CONCURRENCY = 16;
+type Settings = Values<typeof workerSettings>;
 
 /** Starts the worker's jobs. The returned function stops them. */
-export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
+export async function startWorker(settings: Settings): Promise<() => Promise<void>> {
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
-  const connections = settings.DELIVERY_CONCURRENCY;
-  const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to, SUPPORT_CONTACT: contact } = settings;
-  const mail =
-    smtpUrl === undefined || from === undefined || to === undefined
-      ? undefined
-      : { smtpUrl, from, to, contact, connections };
+  const mail = mailOf(settings);
   const onEvent = (message: string) => {
     log.warn(message);
   };
@@ -75,108 +51,21 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
     );
-    const { deliverMessages, deliverAccountMails, deliverWebhooks, expireOrders, publishEvents, purgeExpired } =
-      application;
     const jobs = new BackgroundJobs(log, metrics.jobFailures);
-    const ok = { status: 200, body: 'ok\n' };
-    const notReady = { status: 503, body: 'not ready\n' };
-    const health = await servePages(
-      {
-        '/livez': async () => ok,
-        '/readyz': async () => (!jobs.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.pageWith({ deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents }),
-      },
-      {
-        host: settings.WORKER_HOST,
-        port: settings.WORKER_PORT,
-        hostSetting: 'WORKER_HOST',
-        portSetting: 'WORKER_PORT',
-      },
-    );
-
-    const onMessageAttempt = (attempt: Delivery) => {
-      metrics.deliveries.inc({ outcome: attempt.outcome });
-      logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
-    };
-    deliverQueue(jobs, {
-      name: 'deliver messages',
-      concurrency: settings.DELIVERY_CONCURRENCY,
-      deliver: async (isStopping, onMore) =>
-        deliverMessages.execute({ onAttempt: onMessageAttempt, isStopping, onMore }),
+    const health = await serveHealth(settings, {
+      isReady: async () => !jobs.areStopping && (await isReady()),
+      metricsPage: () => metrics.pageWith(application),
     });
-    const onMailAttempt = (attempt: AccountMailDelivery) => {
-      metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
-      // Never the address or the link.
-      logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
-    };
+    const reports = { log, metrics };
+    deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
     // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
     // secret.
-    if (mail !== undefined) {
-      deliverQueue(jobs, {
-        name: 'deliver account mails',
-        concurrency: ACCOUNT_MAIL_CONCURRENCY,
-        deliver: async (isStopping, onMore) =>
-          deliverAccountMails.execute({ onAttempt: onMailAttempt, isStopping, onMore }),
-      });
-    }
-    const onWebhookAttempt = (attempt: WebhookAttempt) => {
-      metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
-      // Never the URL, whose path or query may be secret. A failure is the receiver's problem, so it is no warning.
-      const fields = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
-      logAttempt(log, 'webhook delivery', fields, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
-    };
-    const wakeQuick = deliverQueue(jobs, {
-      name: 'deliver to quick webhooks',
-      concurrency: QUICK_WEBHOOK_CONCURRENCY,
-      deliver: async (_isStopping, onMore) => deliverWebhooks.execute(onWebhookAttempt, onMore, QUICK_TURN),
-    });
-    const wakeAny = deliverQueue(jobs, {
-      name: 'deliver webhooks',
-      concurrency: WEBHOOK_CONCURRENCY,
-      deliver: async (_isStopping, onMore) => deliverWebhooks.execute(onWebhookAttempt, onMore),
-    });
+    if (mail !== undefined) deliverAccountMails(jobs, application.deliverAccountMails, reports);
+    const wakeWebhooks = deliverWebhooks(jobs, application.deliverWebhooks, reports);
     reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
-    jobs.start({
-      name: 'publish events',
-      async work() {
-        const { mayHaveMore } = await publishEvents.execute();
-        if ((await application.wakeWebhooks.execute()) > 0) {
-          wakeQuick();
-          wakeAny();
-        }
-        return mayHaveMore;
-      },
-      rest: every(SECOND),
-    });
-    jobs.start({
-      name: 'expire orders',
-      async work() {
-        // A clock that is ahead would expire orders too early. Below, it would delete rows that are still needed.
-        await checkClock();
-        const { expired, mayHaveMore } = await expireOrders.execute();
-        metrics.ordersExpired.inc(expired.length);
-        if (expired.length > 0) log.info({ orders: expired.map(({ id }) => String(id)) }, 'orders expired');
-        return mayHaveMore;
-      },
-      rest: every(SECOND),
-    });
-    for (const kind of PURGED_KINDS) {
-      metrics.purged.inc({ kind }, 0);
-      const isUpToDate = () => {
-        metrics.purgeCompleted.set({ kind }, ports.clock.now() / SECOND);
-      };
-      isUpToDate();
-      jobs.start({
-        name: `purge ${kind}`,
-        async work() {
-          await checkClock();
-          metrics.purged.inc({ kind }, await purgeExpired.execute(kind));
-          isUpToDate();
-          return false;
-        },
-        rest: every(HOUR),
-      });
-    }
+    publishEvents(jobs, application, wakeWebhooks);
+    expireOrders(jobs, application.expireOrders, { log, metrics, checkClock });
+    purgeExpired(jobs, application.purgeExpired, { metrics, clock: ports.clock, checkClock });
 
     const way =
       mail === undefined
@@ -197,6 +86,34 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
   }
 }
 
+/** How mails are sent. Undefined without a mail server. */
+function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, SUPPORT_CONTACT, DELIVERY_CONCURRENCY }: Settings) {
+  if (SMTP_URL === undefined || MAIL_FROM === undefined || STORE_EMAIL === undefined) return undefined;
+  return {
+    smtpUrl: SMTP_URL,
+    from: MAIL_FROM,
+    to: STORE_EMAIL,
+    contact: SUPPORT_CONTACT,
+    connections: DELIVERY_CONCURRENCY,
+  };
+}
+
+interface Health {
+  readonly isReady: () => Promise<boolean>;
+  readonly metricsPage: () => ReturnType<WorkerMetrics['pageWith']>;
+}
+
+function serveHealth({ WORKER_HOST: host, WORKER_PORT: port }: Settings, { isReady, metricsPage }: Health) {
+  const ok = { status: 200, body: 'ok\n' };
+  const notReady = { status: 503, body: 'not ready\n' };
+  const pages = {
+    '/livez': async () => ok,
+    '/readyz': async () => ((await isReady()) ? ok : notReady),
+    '/metrics': metricsPage,
+  };
+  return servePages(pages, { host, port, hostSetting: 'WORKER_HOST', portSetting: 'WORKER_PORT' });
+}
+
 /** Delivers messages to the log, if there is no mail server. They are logged at any log level, so that none is lost. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
@@ -206,26 +123,4 @@ function writeTo(log: Logger): (message: ClaimedMessage) => void {
       'a message to the store',
     );
   };
-}
-
-const LEVELS = { sent: 'info', dropped: 'info', postponed: 'warn', failed: 'error' } as const;
-
-/** Logs an attempt with these fields. */
-function logAttempt(
-  log: Logger,
-  item: string,
-  fields: object,
-  delivery: Delivery | AccountMailDelivery | WebhookAttempt,
-  levels: Partial<Record<Delivery['outcome'], 'debug' | 'info'>> = {},
-): void {
-  const { attempt, outcome } = delivery;
-  const reason = 'reason' in delivery ? { reason: reasonOf(delivery.reason) } : {};
-  log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
-}
-
-/**
- * The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged.
- */
-function requestOf({ requestId, traceparent }: Pick<NewMessage, 'requestId' | 'traceparent'>) {
-  return { request_id: requestId, trace_id: parseTraceparent(traceparent)?.traceId };
 }

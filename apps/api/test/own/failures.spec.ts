@@ -1,0 +1,265 @@
+import { type Application, createApplication, plan } from '@adoption-store/domain';
+import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { connectTo, until } from '@adoption-store/test-support';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import { createApi } from '../../src/create-api.js';
+import { startApi, type TestApi } from '../support/api.js';
+import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
+import { bearer, createPet, get } from '../support/pets-client.js';
+import { isPooled } from '../support/pooled.js';
+import { type RawResponse, request, sendUndescribed } from '../support/raw-http.js';
+import { end, MESSAGES, ORDERS, postMessage, postOrder } from '../support/store-client.js';
+
+const SECRET = 'password=hunter2';
+const LUNA = '{"name":"Luna","categoryId":1}';
+const PAGE = 'https://shop.example';
+
+const lines = (...all: readonly string[]) => `${all.join('\r\n')}\r\n\r\n`;
+
+type Ports = Parameters<typeof createApplication>[0];
+
+/** The response of an application that is broken by `ports`. */
+async function answerOf(
+  breakIt: (ports: Ports) => Partial<Ports>,
+  path: string,
+  options: { readonly method?: string; readonly body?: string } = {},
+): Promise<RawResponse> {
+  const ports = inMemoryPorts();
+  const key = await issueKey(createApplication(ports));
+  const application = createApplication({ ...ports, ...breakIt(ports) });
+  const isReady = () => Promise.resolve(true);
+  const api = await createApi({ application, clock: ports.clock, isReady });
+  await api.listen(0, '127.0.0.1');
+  try {
+    const port = Number(new URL(await api.getUrl()).port);
+    const headers = { ...bearer(key), 'Content-Type': 'application/json', 'X-Request-Id': 'my-own' };
+    return await request({ host: '127.0.0.1', port }, path, { ...options, headers });
+  } finally {
+    await api.close();
+  }
+}
+
+async function issueKey({ openAccount, issueKey: issue }: Application): Promise<string> {
+  const account = await openAccount.execute({ email: 'a@example.com', plan: plan('business') });
+  return (await issue.execute({ accountId: account.id })).text;
+}
+
+function brokenAnimals(error: unknown): () => Partial<Ports> {
+  const fail = jest.fn<() => Promise<never>>().mockRejectedValue(error);
+  return () => ({ animals: { add: fail, findById: fail, list: fail, change: fail, withdraw: fail } });
+}
+
+function expectInternalError(response: RawResponse): void {
+  expectError(response, 500, 'internal_error');
+  expect(response.headers['x-request-id']).toBe('my-own');
+  expect(JSON.stringify(response)).not.toMatch(/hunter2|password|\bat \w+|node_modules|\.ts\b|\.js\b/);
+}
+
+describe('a defect is answered 500 internal_error without internals', () => {
+  const broken = brokenAnimals(new Error(SECRET));
+
+  it('if listing, adding or getting fails', async () => {
+    expectInternalError(await answerOf(broken, '/v1/pets'));
+    expectInternalError(await answerOf(broken, '/v1/pets', { method: 'POST', body: LUNA }));
+    expectInternalError(await answerOf(broken, '/v1/pets/1'));
+  });
+
+  it.each([
+    ['POST', ORDERS, '{"petId":1}'],
+    ['POST', MESSAGES, '{"message":"Hello"}'],
+  ])('if %s %s fails', async (method, path, body) => {
+    const fail = () => Promise.reject(new Error(SECRET));
+    const orders = { place: fail, findById: fail, list: fail, change: fail, expire: fail };
+    const breakIt = ({ messages }: Ports) => ({
+      orders,
+      messages: Object.assign(messages, { add: fail, findById: fail }),
+    });
+    expectInternalError(await answerOf(breakIt, path, { method, body }));
+  });
+
+  it('if authentication fails, which admits no request', async () => {
+    const findByHash = () => Promise.reject(new Error(SECRET));
+    const breakIt = ({ apiKeys }: Ports) => ({ apiKeys: Object.assign(apiKeys, { findByHash }) });
+    expectInternalError(await answerOf(breakIt, '/v1/pets'));
+  });
+
+  it.each([
+    ['carries a status of its own', Object.assign(new Error(SECRET), { statusCode: 418, status: 418, code: 'TEAPOT' })],
+    ['carries headers', Object.assign(new Error(SECRET), { headers: { 'x-inside': SECRET } })],
+    ['has a response like an exception of Nest', Object.assign(new Error(SECRET), { getStatus: () => 404 })],
+    ['is a text', SECRET],
+    ['is undefined', undefined],
+  ])('if the thrown value %s', async (_case, error) => {
+    expectInternalError(await answerOf(brokenAnimals(error), '/v1/pets'));
+  });
+
+  it.each([
+    ['has a field that is no integer', { id: 1n, name: 'Luna', categoryId: SECRET, status: 'available' }],
+    ['lacks a field', { id: 1n, name: SECRET }],
+  ])('if a stored animal %s', async (_case, animal) => {
+    const list = () => Promise.resolve([animal as never]);
+    const breakIt = ({ animals }: Ports) => ({ animals: Object.assign(animals, { list }) });
+    expectInternalError(await answerOf(breakIt, '/v1/pets'));
+  });
+});
+
+describe('a response that can’t be sent is 500 internal_error, with its id and limits, and without internals', () => {
+  type Break = (fastify: FastifyInstance) => unknown;
+  const secret = new Error(SECRET);
+  const failToSend: Break = (fastify) =>
+    fastify.addHook('onSend', (_request, _reply, _payload, done) => {
+      done(secret);
+    });
+  const breaks: Readonly<Record<string, Break>> = {
+    'a hook refuses to send it': failToSend,
+    'a hook throws while it is sent': (fastify) =>
+      fastify.addHook('onSend', () => {
+        throw secret;
+      }),
+    'a hook fails later while it is sent': (fastify) => fastify.addHook('onSend', () => Promise.reject(secret)),
+    'a hook fails before the guards, and one while it is sent': (fastify) =>
+      failToSend(fastify.addHook('onRequest', () => Promise.reject(secret))),
+    'a hook makes no text of it': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.code(200);
+        done(null, { password: SECRET });
+      }),
+    'a header of it isn’t valid': (fastify) =>
+      fastify.addHook('onSend', (_request, reply, _payload, done) => {
+        reply.header('x-inside', `${SECRET}\n`);
+        done();
+      }),
+    'a header that is set late isn’t valid': (fastify) =>
+      fastify.addHook('onSend', async (_request, reply) => {
+        await Promise.resolve();
+        reply.header('x-inside', `${SECRET}\n`);
+      }),
+  };
+
+  it.each(Object.entries(breaks))('if %s', async (_case, breakIt) => {
+    const logged = jest.fn();
+    const broken = await startApi({
+      configure: (nest) => {
+        const fastify = nest.getHttpAdapter().getInstance();
+        jest.spyOn(fastify.log, 'error').mockImplementation(logged);
+        breakIt(fastify);
+      },
+    });
+    try {
+      const headers = {
+        ...bearer(broken.key),
+        'Content-Type': 'application/json',
+        'X-Request-Id': 'my-own',
+        Origin: PAGE,
+      };
+      for (const [method, path, body = ''] of [
+        ['GET', '/v1/pets'],
+        ['POST', '/v1/pets', LUNA],
+        ['DELETE', '/v1/pets'],
+        ['GET', '/v1/pets#x'],
+        ['GET', '/docs'],
+      ] as const) {
+        const response = await request(broken, path, { method, body, headers });
+        expectInternalError(response);
+        expect(response.headers['access-control-allow-origin']).toBe(path === '/docs' ? undefined : '*');
+        const told = { request_id: 'my-own', route: expect.any(String) };
+        expect(logged).toHaveBeenLastCalledWith(told, 'the response could not be sent');
+        logged.mockClear();
+      }
+      expectHeadError(await request(broken, '/v1/pets', { method: 'HEAD', headers }), 500);
+      // If Node was to send the 204, it sends no body any more.
+      const options = lines('OPTIONS /v1/pets HTTP/1.1', 'Host: a', `Authorization: Bearer ${broken.key}`);
+      const [methods] = await sendUndescribed(broken, options);
+      expect(methods?.status).toBe(500);
+      expectLimitHeaders(methods);
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('if an address of a link isn’t valid, and what was added is there', async () => {
+    const broken = await startApi({ publicUrl: 'https://api.example.com\n' });
+    try {
+      const headers = { ...bearer(broken.key), 'Content-Type': 'application/json', 'X-Request-Id': 'my-own' };
+      expectInternalError(await request(broken, '/v1/pets', { method: 'POST', headers, body: LUNA }));
+      expect((await get(broken, '/v1/pets')).body).toContain('Luna');
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('nor can requests be counted', async () => {
+    const fail = () => Promise.reject(secret);
+    const breakIt = ({ requests }: Ports) => ({ requests: Object.assign(requests, { count: fail }) });
+    for (const path of ['/v1/pets', '/v1/pets#x']) expectInternalError(await answerOf(breakIt, path));
+  });
+});
+
+describe('while the database is down the answer is 503 service_unavailable with Retry-After', () => {
+  let api: TestApi;
+  let server: pg.Client;
+  let database: string;
+  /** A key that no cache knows yet. */
+  let unused: string;
+
+  beforeAll(async () => {
+    api = await startApi();
+    await createPet(api, LUNA);
+    ({ key: unused } = await api.openKey());
+    const url = /^postgres:\/\/\/(\w+)/;
+    database = url.exec(api.databaseUrl)?.[1] ?? '';
+    server = await connectTo(api.databaseUrl.replace(url, 'postgres:///postgres'));
+    await closeDatabase();
+  });
+
+  afterAll(async () => {
+    await server.end();
+    await api.close();
+  });
+
+  // The service reconnects by itself, so connections are forbidden before the existing ones are terminated.
+  async function closeDatabase(): Promise<void> {
+    await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+    const others = 'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1';
+    while ((await server.query(others, [database])).rows.length > 0);
+  }
+
+  function expectUnavailable(response: RawResponse): void {
+    // The dependency isn't named.
+    const message = expectError(response, 503, 'service_unavailable');
+    expect(message).not.toMatch(/database|postgres|sql|connect|ECONN/i);
+    expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(response.headers).not.toHaveProperty('www-authenticate');
+  }
+
+  it.each(['/v1/pets', '/v1/pets?limit=0', '/v1/pets/1', ORDERS, `${ORDERS}/1`, `${MESSAGES}/1`, '/cats'])(
+    'to GET %s',
+    async (path) => {
+      expectUnavailable(await get(api, path, unused));
+    },
+  );
+
+  it('to POST of an animal, an order, its end and a message', async () => {
+    expectUnavailable(await createPet(api, LUNA));
+    expectUnavailable(await postOrder(api, '{"petId":1}'));
+    expectUnavailable(await end(api, 'complete', 1));
+    expectUnavailable(await postMessage(api, '{"message":"Hello"}'));
+  });
+
+  it('but still 401 without a key', async () => {
+    expectError(await request(api, '/v1/pets'), 401, 'missing_api_key');
+  });
+
+  it('until it is back, and the service recovers by itself', async () => {
+    await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+    // A pooler that has failed to connect tries again later.
+    if (isPooled) await until(async () => (await postMessage(api, '{"message":"Hello"}')).status === 202);
+    const response = await get(api, '/v1/pets');
+    expect(response).toMatchObject({ status: 200 });
+    expect(JSON.parse(response.body)).toHaveLength(1);
+    expect(await postOrder(api, '{"petId":1}')).toMatchObject({ status: 201 });
+    expect(await postMessage(api, '{"message":"Hello"}')).toMatchObject({ status: 202 });
+  });
+});

@@ -1,0 +1,151 @@
+import { MINUTE } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase, DatabaseGate, type TestDatabase } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi, useApi } from '../support/api.js';
+import { expectError } from '../support/expectations.js';
+import { bearer, rawHead } from '../support/pets-client.js';
+import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
+
+const ADDRESS_LIMIT = 10_000;
+
+const api = useApi({}, { addressLimit: ADDRESS_LIMIT });
+const PATHS = ['/livez', '/readyz'];
+
+describe.each(PATHS)('%s', (path) => {
+  function expectNoApiResponse({ headers }: RawResponse): void {
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': 'my-own' });
+    expect(Object.keys(headers).filter((name) => /ratelimit|authenticate/.test(name))).toEqual([]);
+  }
+
+  const send = (method: string, target = path) =>
+    request(api, target, { method, headers: { 'X-Request-Id': 'my-own' } });
+
+  it.each(['', '?probe=1'])('answers 200 without a key and without limit headers (%j)', async (query) => {
+    const response = await send('GET', path + query);
+    expect(response).toMatchObject({
+      status: 200,
+      body: 'ok\n',
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+    });
+    expectNoApiResponse(response);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const response = await send('HEAD');
+    expect(response).toMatchObject({ status: 200, body: '', headers: { 'content-length': '3' } });
+    expectNoApiResponse(response);
+  });
+
+  it.each(['POST', 'DELETE', 'PROPFIND'])('refuses %s with 405 and Allow', async (method) => {
+    const response = await send(method);
+    expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS' } });
+    expect(JSON.parse(response.body)).toEqual({
+      code: 'method_not_allowed',
+      message: `${method} is not allowed here, only GET, HEAD, OPTIONS`,
+      status: 405,
+    });
+    expectNoApiResponse(response);
+  });
+
+  it('answers OPTIONS with 204 and Allow', async () => {
+    const response = await send('OPTIONS');
+    expect(response).toMatchObject({ status: 204, body: '', headers: { allow: 'GET, HEAD, OPTIONS' } });
+    expectNoApiResponse(response);
+  });
+
+  it('counts against neither an address nor a key', async () => {
+    api.clock.advance(MINUTE);
+    const { key } = await api.openKey('free');
+    for (let sent = 0; sent < 100; sent += 1) await request(api, path, { headers: bearer(key) });
+    const remaining = async (headers: Record<string, string>) =>
+      Number((await request(api, '/v1/unknown', { headers })).headers['x-ratelimit-remaining']);
+    expect(await remaining({})).toBe(ADDRESS_LIMIT - 1);
+    expect(await remaining(bearer(key))).toBe(59);
+  });
+
+  it("is still checked by HTTP's rules", async () => {
+    const [response] = await sendRaw(api, `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`);
+    expectError(response, 400, 'bad_request');
+  });
+
+  it.each([`/v1${path}`, `${path}/`, `${path}/x`, path.toUpperCase()])('is not to be had at %s', async (other) => {
+    expectError(await request(api, other), 401, 'missing_api_key');
+  });
+});
+
+describe("an API that can't serve", () => {
+  const api = useApi({ isReady: () => Promise.resolve(false) });
+
+  it('is not ready, but lives', async () => {
+    expect(await request(api, '/readyz')).toMatchObject({ status: 503, body: 'not ready\n' });
+    expect(await request(api, '/livez')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an API that is stopping', () => {
+  const ending = new AbortController();
+  const api = useApi({ ending: ending.signal });
+
+  const headOf = (path: string, headers: readonly string[] = []) => rawHead(api, `GET ${path} HTTP/1.1`, headers);
+
+  it('is not ready, but lives and serves, and closes each connection after its response', async () => {
+    const [before] = await sendRaw(api, headOf('/v1/pets'));
+    expect(before?.headers).toMatchObject({ connection: 'keep-alive' });
+    ending.abort();
+    const cases: readonly (readonly [number, string | Buffer])[] = [
+      [200, headOf('/v1/pets')],
+      [503, headOf('/readyz')],
+      [200, headOf('/livez')],
+      [404, headOf('/v1/unknown')],
+      [401, `GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n`],
+      [400, `GET /v1/pets HTTP/1.1\r\n\r\n`],
+      [400, `GET /v1/%zz HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n\r\n`],
+      [400, 'nonsense\r\n\r\n'],
+    ];
+    for (const [status, bytes] of cases) {
+      // Reads until the server has closed the connection.
+      const responses = await sendRaw(api, bytes, Infinity);
+      expect(responses).toMatchObject([{ status, headers: { connection: 'close' } }]);
+    }
+  });
+});
+
+describe('readiness', () => {
+  let database: TestDatabase;
+  let gate: DatabaseGate;
+  let api: TestApi | undefined;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    gate = await DatabaseGate.open(database.url);
+  });
+
+  afterEach(async () => {
+    await api?.close();
+    api = undefined;
+  });
+
+  afterAll(async () => {
+    gate.shut();
+    await database.drop();
+  });
+
+  it('follows the database, and is reported within half a second', async () => {
+    const infrastructure = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
+    api = await startApi({ isReady: infrastructure.isReady });
+    const { host, port } = api;
+    const path = '/readyz';
+    expect(await request(api, path)).toMatchObject({ status: 200 });
+    gate.freeze();
+    const before = performance.now();
+    // Any number of concurrent probes costs at most one query.
+    const asked = await Promise.all(Array.from({ length: 50 }, () => request({ host, port }, path)));
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
+    // Half a second, and ten times that on a busy machine.
+    expect(performance.now() - before).toBeLessThan(5_000);
+    gate.thaw();
+    while ((await request(api, path)).status !== 200);
+    await infrastructure.close();
+  });
+});
