@@ -52,8 +52,6 @@ async function exchange({ pieces, requests }: Connection): Promise<Buffer> {
 function judge({ status, headers, body }: RawResponse, mayLackBody: boolean): void {
   const broken = (rule: string) => new Error(`${rule}: ${status} ${JSON.stringify(headers)} ${body.slice(0, 300)}`);
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(headers['x-request-id'] ?? '')) throw broken('no X-Request-Id');
-  // The way to the reference page is outside the API.
-  if (status === 303 && headers['location'] === '/docs') return;
   for (const name of ['limit', 'remaining', 'reset']) {
     if (!/^\d+$/.test(headers[`x-ratelimit-${name}`] ?? '')) throw broken(`no X-RateLimit-${name}`);
   }

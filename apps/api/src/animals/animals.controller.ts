@@ -19,7 +19,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { type PresentedPage, presentPage, sendPage } from '../http/answers/pages.js';
+import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
 import { SharedReads } from '../http/answers/shared-reads.js';

@@ -16,7 +16,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { presentPage, sendPage } from '../http/answers/pages.js';
+import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';

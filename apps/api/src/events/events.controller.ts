@@ -10,7 +10,7 @@ import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Operation } from '../http/operations/operation.js';
-import { presentPage, sendPage } from '../http/answers/pages.js';
+import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf, SomeOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';

@@ -1,4 +1,4 @@
-import { EXAMPLE_CURSOR } from '../http/answers/pages.js';
+import { EXAMPLE_CURSOR } from '../http/operations/pages.js';
 import { type Described, ref } from '../http/operations/schema.js';
 
 const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';

@@ -26,7 +26,7 @@ import { ApiContext } from '../http/answers/api-context.js';
 import { Conditions, entityTag } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { presentPage, sendPage } from '../http/answers/pages.js';
+import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit } from '../http/operations/query-parameters.js';
 import { exampleOf, json, page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';

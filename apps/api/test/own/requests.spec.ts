@@ -5,7 +5,7 @@ import { HttpRefusal } from '../../src/http/answers/error-codes.js';
 import { NewMessageBody } from '../../src/messages/message.schema.js';
 import { ListAnimalsQuery } from '../../src/animals/animals.controller.js';
 import { NewAnimalBody } from '../../src/animals/animal.schema.js';
-import { encodeCursor } from '../../src/http/answers/pages.js';
+import { encodeCursor } from '../../src/http/operations/pages.js';
 import { ListOrdersQuery } from '../../src/orders/orders.controller.js';
 import { NewOrderBody } from '../../src/orders/order.schema.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/operations/strict-json.js';

@@ -3,7 +3,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
 import { HttpRefusal } from '../answers/error-codes.js';
-import { decodeCursor } from '../answers/pages.js';
+import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 

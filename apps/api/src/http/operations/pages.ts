@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, failedCondition } from '../operations/conditions.js';
+import { entityTag, failedCondition } from './conditions.js';
 
 /** A cursor: the place where a page of `resource` ends, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint | string): string {
