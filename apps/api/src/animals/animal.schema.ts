@@ -9,7 +9,16 @@ import {
 } from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef, VISIBLE } from '../http/operations/schema.js';
+import {
+  type Described,
+  exampleOf,
+  int64,
+  object,
+  oneOf,
+  openSet,
+  schemaRef,
+  VISIBLE,
+} from '../http/operations/schema.js';
 import type { Given } from '../http/operations/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
