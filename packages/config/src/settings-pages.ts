@@ -62,9 +62,7 @@ function tableOf(settings: readonly Entry[]): string {
     standard === undefined ? '' : `\`${standard}\``,
     about,
   ]);
-  const widths = COLUMNS.map((title, index) =>
-    Math.max(...[COLUMNS, ...rows].map((row) => row[index]?.length ?? 0), title.length),
-  );
+  const widths = COLUMNS.map((_title, index) => Math.max(...[COLUMNS, ...rows].map((row) => row[index]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |\n`;
   return [COLUMNS, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('');

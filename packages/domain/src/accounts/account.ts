@@ -55,7 +55,7 @@ export class SignedOut extends DomainError {
 /**
  * Checks the session again after the request has waited. The owner may have ended a stranger's sessions meanwhile.
  *
- * @param version the `credentialVersion` that the account must still have. Undefined: any, or none.
+ * @param version the `credentialVersion` that the account must still have. If it is undefined, nothing is checked.
  * @throws SignedOut
  */
 export function requireVersion(account: Account | undefined, version: number | undefined): void {

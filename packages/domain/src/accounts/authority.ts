@@ -4,8 +4,8 @@ import { type ApiKey, invalidKey, type KeyRequester, requireUsable } from './api
 import { requireScope, type Scope } from './scope.js';
 
 /**
- * Who asks for a change: a key of the account, a person who has signed in to it, or the operator, who may do
- * everything.
+ * The one that asks for a change: a key of the account, a person who is signed in to it, or the operator. The operator
+ * may do everything.
  */
 export type Actor =
   | Pick<KeyRequester, 'keyId'>

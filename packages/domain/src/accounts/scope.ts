@@ -32,7 +32,7 @@ interface Holder {
   readonly scopes: Scopes;
 }
 
-/** Who must have a request's scopes: a key and its account, or only the account if a person has signed in. */
+/** A request's scopes are needed by its key and by the key's account. A person who is signed in has no key. */
 export interface ScopeHolders {
   readonly account: Holder;
   readonly key?: Holder | undefined;

@@ -63,6 +63,10 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     return recording;
   }
 
+  async purge(until: Instant): Promise<number> {
+    return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
+  }
+
   private async record(request: IdempotentRequest, work: Work, since: number): Promise<RecordedAnswer> {
     const { recorded, stored } = await inTransaction(
       this.dataSource,
@@ -71,10 +75,6 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     );
     await stored;
     return recorded;
-  }
-
-  async purge(until: Instant): Promise<number> {
-    return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
   }
 }
 
