@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 const SLOTS = 16_384;
 /** Milliseconds without an answer after which the nodes replace a primary by its replica. */
-const NODE_TIMEOUT = '1000';
+const NODE_TIMEOUT = 1_000;
 
 /** Starts a new cluster of three primaries. Undefined, with a warning, if there is no redis-server. */
 export function redisClusterFor(
@@ -26,7 +26,7 @@ export class RedisCluster {
     const open = async () =>
       RedisServer.start({
         'cluster-enabled': 'yes',
-        'cluster-node-timeout': NODE_TIMEOUT,
+        'cluster-node-timeout': String(NODE_TIMEOUT),
         'cluster-port': String(await freePort()),
         ...settings,
       });
@@ -61,18 +61,23 @@ export class RedisCluster {
     for (const [index, node] of this.primaries.entries()) {
       await node.ask(`CLUSTER ADDSLOTSRANGE ${firstSlotOf(index)} ${firstSlotOf(index + 1) - 1}`);
     }
-    for (const [index, node] of all.entries()) {
-      await node.ask(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
-      if (node !== first)
-        await node.ask(`CLUSTER MEET 127.0.0.1 ${first.tlsPort ?? first.port} ${await busPort(first)}`);
-    }
-    const every = (text: string) => async () =>
+    for (const [index, node] of all.entries()) await node.ask(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+    const every = async (text: string) =>
       (await Promise.all(all.map((node) => node.ask('CLUSTER INFO')))).every((info) => info.includes(text));
-    await until(every(`cluster_known_nodes:${all.length}`));
+    const address = `127.0.0.1 ${first.tlsPort ?? first.port} ${await busPort(first)}`;
+    const haveMet = () => every(`cluster_known_nodes:${all.length}`);
+    // A node that isn't answered within NODE_TIMEOUT, as on a busy machine, gives up, so it is asked again.
+    for (let met = false; !met;) {
+      for (const node of all) if (node !== first) await node.ask(`CLUSTER MEET ${address}`);
+      met = await until(haveMet, { within: 2 * NODE_TIMEOUT }).then(
+        () => true,
+        () => false,
+      );
+    }
     for (const [index, replica] of this.replicas.entries()) {
       await replica.ask(`CLUSTER REPLICATE ${await this.primaries[index]?.ask('CLUSTER MYID')}`);
     }
-    await until(every('cluster_state:ok'));
+    await until(() => every('cluster_state:ok'));
     for (const replica of this.replicas) {
       await until(async () => (await replica.ask('INFO replication')).includes('master_link_status:up'));
     }
