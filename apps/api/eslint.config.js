@@ -1,8 +1,7 @@
 import { workspace } from '@adoption-store/tooling/eslint';
 
-const browser = Object.fromEntries(
-  ['document', 'fetch', 'location', 'matchMedia', 'URL'].map((name) => [name, 'readonly']),
-);
+const GLOBALS = 'addEventListener document fetch history location matchMedia navigator requestAnimationFrame setTimeout URL';
+const browser = Object.fromEntries(GLOBALS.split(' ').map((name) => [name, 'readonly']));
 
 export default [
   ...workspace(import.meta.dirname),

@@ -1,5 +1,6 @@
 export * from './another-postgres.js';
 export * from './axe.js';
+export * from './broken-words.js';
 export * from './chromium.js';
 export * from './database.js';
 export * from './database-gate.js';

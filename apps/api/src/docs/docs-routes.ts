@@ -18,6 +18,7 @@ const SECURITY = {
   'x-content-type-options': 'nosniff',
 } as const;
 
+const SCRIPTS = ['page.js', 'copy.js', 'description.js', 'key.js', 'navigation.js', 'plugins.js'];
 const ICON = 'image/x-icon';
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -56,7 +57,7 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
   serve('/docs', HTML, () => referencePage(portalUrl));
   serve('/docs/page.css', CSS, ours('page.css'));
   serve('/docs/operations.css', CSS, ours('operations.css'));
-  serve('/docs/page.js', SCRIPT, ours('page.js'));
+  for (const file of SCRIPTS) serve(`/docs/${file}`, SCRIPT, ours(file));
   serve('/docs/swagger-ui.css', CSS, swaggerUi('swagger-ui.css'));
   serve('/docs/swagger-ui-bundle.js', SCRIPT, swaggerUi('swagger-ui-bundle.js'));
 }

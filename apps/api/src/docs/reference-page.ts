@@ -1,5 +1,13 @@
 import { type QuickStart, readQuickStarts } from '@adoption-store/web';
 
+// The portal's sign.
+const PAW =
+  '<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">' +
+  '<ellipse cx="5" cy="11" rx="2.2" ry="2.9"/><ellipse cx="9.5" cy="6.2" rx="2.3" ry="3.2"/>' +
+  '<ellipse cx="14.5" cy="6.2" rx="2.3" ry="3.2"/><ellipse cx="19" cy="11" rx="2.2" ry="2.9"/>' +
+  '<path d="M12 11.2c-3 0-6.3 3.6-6.3 6.7 0 1.9 1.3 2.9 2.9 2.9 1.4 0 2.1-.7 3.4-.7s2 .7 3.4.7c1.6 0 2.9-1 2.9-2.9 0-3.1-3.3-6.7-6.3-6.7z"/>' +
+  '</svg>';
+
 /**
  * The page at `/docs`. Its heading and the field for the key are in the HTML, so that people see them before the scripts
  * are loaded.
@@ -7,41 +15,75 @@ import { type QuickStart, readQuickStarts } from '@adoption-store/web';
  * @param portalUrl the portal's address, where people get keys. Undefined if it is not known.
  */
 export function referencePage(portalUrl: string | undefined): string {
+  const home = portalUrl === undefined ? 'docs' : addressOf(portalUrl, '/');
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <title>Animal Adoption Store API</title>
+    <title>API reference – Adoption Store API</title>
     <link rel="icon" href="favicon.ico" />
     <link rel="stylesheet" href="docs/page.css" />
     <script src="docs/swagger-ui-bundle.js" defer></script>
-    <script src="docs/page.js" defer></script>
+    <script src="docs/page.js" type="module"></script>
   </head>
   <body>
-    <header>
-      <h1>Animal Adoption Store API</h1>
-      <ul>
-        ${linksTo(portalUrl).join('\n        ')}
-      </ul>
-      <form id="key-form">
-        <label for="key">API key, to try the operations</label>
-        <input id="key" name="key" type="password" autocomplete="off" spellcheck="false" />
-        <button>Use key</button>
-        <output id="key-state" for="key"></output>
-      </form>
-      <details id="quick-start">
-        <summary>Quick start in curl, TypeScript and Python</summary>
-        <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
-        <pre tabindex="0" role="region" aria-label="The variables"><code>export API_URL='<span id="address">the address of this page, with /v1 instead of /docs</span>'
-export API_KEY='aas_…'</code></pre>
-        ${readQuickStarts().map(programOf).join('\n        ')}
-      </details>
-      <noscript><p>The operations below need JavaScript. The description has all of them.</p></noscript>
+    <a class="skip" href="#main">Skip to the content</a>
+    <header class="top">
+      <div class="bar">
+        <a class="brand" href="${home}">
+          ${PAW}
+          <span>Adoption Store <small>API</small></span>
+        </a>
+        <nav aria-label="Main">
+          <ul>
+            ${linksTo(portalUrl).join('\n            ')}
+          </ul>
+        </nav>
+      </div>
     </header>
-    <link rel="stylesheet" href="docs/operations.css" />
-    <main id="docs"></main>
+    <div class="page">
+      <nav class="side" aria-label="Operations">
+        <details id="menu">
+          <summary>Find an operation</summary>
+          <label for="search">Search operations</label>
+          <input id="search" type="search" autocomplete="off" spellcheck="false" />
+          <output id="found" for="search"></output>
+          <ul class="starts">
+            <li><a href="#guide">Guide</a></li>
+            <li><a href="#errors">Errors of every operation</a></li>
+          </ul>
+          <ul id="groups"></ul>
+        </details>
+      </nav>
+      <main id="main" tabindex="-1">
+        <h1>API reference</h1>
+        <form id="key-form">
+          <label for="key">API key, to try the operations</label>
+          <div class="field">
+            <input id="key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-hint" />
+            <button class="button">Use key</button>
+          </div>
+          <p class="hint" id="key-hint">Only this page has it, and forgets it when it is reloaded.</p>
+          <output id="key-state" for="key"></output>
+        </form>
+        <details id="quick-start">
+          <summary>Quick start in curl, TypeScript and Python</summary>
+          <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
+          ${codeBlock(
+            'variables',
+            `export API_URL='<span id="address">the address of this page, with /v1 instead of /docs</span>'
+export API_KEY='aas_…'`,
+          )}
+          ${readQuickStarts().map(programOf).join('\n          ')}
+        </details>
+        <noscript><p>The operations below need JavaScript. The description has all of them.</p></noscript>
+        <link rel="stylesheet" href="docs/operations.css" />
+        <div id="docs"></div>
+      </main>
+    </div>
+    <p id="status" class="hidden" role="status"></p>
   </body>
 </html>
 `;
@@ -50,9 +92,13 @@ export API_KEY='aas_…'</code></pre>
 function linksTo(portalUrl: string | undefined): readonly string[] {
   const file = '<li><a href="openapi.json">OpenAPI 3.1</a></li>';
   if (portalUrl === undefined) return ['<li>The operator of this service gives out keys</li>', file];
-  // URL encodes what HTML would read as markup.
-  const link = (path: string, text: string) => `<li><a href="${new URL(portalUrl + path).href}">${text}</a></li>`;
+  const link = (path: string, text: string) => `<li><a href="${addressOf(portalUrl, path)}">${text}</a></li>`;
   return [link('/keys', 'Get a key'), link('/quickstart#typescript', 'Typed client'), file];
+}
+
+/** URL encodes what HTML would read as markup. */
+function addressOf(portalUrl: string, path: string): string {
+  return new URL(portalUrl + path).href;
 }
 
 function programOf({ language, needs, file, command, pack, install, text }: QuickStart): string {
@@ -65,8 +111,13 @@ function programOf({ language, needs, file, command, pack, install, text }: Quic
     command === undefined
       ? `Paste the lines into a shell, one after the other. They need ${needs}.`
       : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${got}.`;
+  return `<h2>${language}</h2><p>${how}</p>${codeBlock(`${language} program`, code)}`;
+}
+
+/** @param html the code, escaped */
+function codeBlock(name: string, html: string): string {
   return (
-    `<h2>${language}</h2><p>${how}</p>` +
-    `<pre tabindex="0" role="region" aria-label="The ${language} program"><code>${code}</code></pre>`
+    `<div class="code"><pre tabindex="0" role="region" aria-label="The ${name}"><code>${html}</code></pre>` +
+    `<button type="button" class="copy" aria-label="Copy the ${name}"></button></div>`
   );
 }

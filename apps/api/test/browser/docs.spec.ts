@@ -4,11 +4,22 @@ import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSamples } from '@adoption-store/web';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { referencePage } from '../../src/docs/reference-page.js';
 import { useApi } from '../support/api.js';
-import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
+import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for there is no Chromium on this machine');
+
+it('the page at /docs has the portal’s colours and sign', () => {
+  const read = (file: string) => readFileSync(join(__dirname, '../../..', file), 'utf8');
+  const coloursOf = (file: string) => read(file).match(/^ {2}--[\w-]+: light-dark\(.*$/gm) ?? [];
+  const colours = coloursOf('api/src/docs/page/page.css');
+  expect(colours.length).toBeGreaterThan(10);
+  expect(coloursOf('portal/public/style.css')).toEqual(expect.arrayContaining(colours));
+  const [sign] = /<svg.*<\/svg>/.exec(referencePage(undefined)) ?? [];
+  expect(read('portal/views/layout.eta')).toContain(sign);
+});
 
 (executablePath === undefined ? describe.skip : describe)('the page at /docs, in a browser,', () => {
   let browser: Browser;
@@ -42,9 +53,15 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
 
   const operation = (id: string): Locator => page.locator(`[id$="-${id}"].opblock`);
 
-  async function pasteKey(): Promise<void> {
-    await page.getByLabel('API key').fill(api.key);
+  const navigation = (on = page): Locator => on.getByRole('navigation', { name: 'Operations' });
+
+  /** What the page says about a key. */
+  async function pasteKey(key = api.key): Promise<string> {
+    await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Use key' }).click();
+    const state = page.locator('#key-state[class]:not([class=""])');
+    await state.waitFor();
+    return state.innerText();
   }
 
   /** The status and body of the response that the page shows. */
@@ -61,6 +78,11 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       await section.locator('.opblock-tag a').first().innerText(),
       await section.locator('.opblock').count(),
     ]);
+    const listed = (await navigation().locator('.group').all()).map(async (group) => [
+      await group.locator('span').first().innerText(),
+      await group.getByRole('link').count(),
+    ]);
+    expect(await Promise.all(listed)).toEqual(await Promise.all(groups));
     expect(await Promise.all(groups)).toEqual([
       ['Pets', 5],
       ['Categories', 5],
@@ -83,6 +105,46 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(await markOf('placeOrder')).toEqual(['beta']);
     expect(await markOf('queueMessage')).toEqual(['experimental']);
     expect(await markOf('listPets')).toEqual([]);
+  });
+
+  it('finds operations by words of their path, name and text, and opens the one that is chosen', async () => {
+    const search = page.getByLabel('Search operations');
+    await search.fill('order place');
+    const found = navigation().locator('.group').getByRole('link');
+    expect(await found.allTextContents()).toEqual(['POST Place an order']);
+    expect(await page.locator('#found').innerText()).toBe('1 operation');
+    await search.press('Enter');
+    await operation('placeOrder').locator('.opblock-body').waitFor();
+    expect(await found.getAttribute('aria-current')).toBe('true');
+    expect(await page.evaluate('document.activeElement.closest(".opblock").id')).toBe('operations-Store-placeOrder');
+    await search.fill('no such thing');
+    expect(await found.count()).toBe(0);
+    expect(await page.locator('#found').innerText()).toBe('0 operations');
+    await search.fill('');
+    expect(await found.count()).toBe(29);
+  });
+
+  it('shows the errors of every operation once, and folds those of one operation', async () => {
+    const shared = ['400', '401', '408', '413', '414', '417', '429', '431', '500', '503'];
+    expect(await page.locator('#errors dt').allTextContents()).toEqual(shared);
+    const block = operation('placeOrder');
+    const own = block.locator('.responses-inner details');
+    expect(await own.locator('> summary b').allTextContents()).toEqual(['403', '404', '409']);
+    expect(await block.locator('.responses-inner details[open]').count()).toBe(0);
+    await block.getByRole('link', { name: 'Errors of every operation' }).click();
+    await page.locator('#errors[open]').waitFor();
+  });
+
+  it('says whether a pasted key is valid and why not, and forgets it at a reload', async () => {
+    expect(await pasteKey('aas_wrong')).toMatch(/^Not accepted: .*API key.*\.$/);
+    // Chromium reports a response with 401 on the console.
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+    expect(await pasteKey()).toMatch(/^Valid, plan \w+\.$/);
+    expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, '']);
+    expect(await page.getByLabel('API key').getAttribute('aria-describedby')).toBe('key-hint');
+    await page.reload();
+    await operation('listPets').waitFor();
+    expect(await page.getByLabel('API key').inputValue()).toBe('');
   });
 
   it('calls the API with a pasted key, and shows an int64 to its last digit', async () => {
@@ -108,6 +170,10 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     await samples.first().locator('summary').click();
     const { source } = readSamples().get('createPet')?.[0] ?? {};
     expect(await samples.first().locator('code').innerText()).toBe(source);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await samples.first().getByRole('button', { name: 'Copy curl' }).click();
+    await page.getByText('Copied').waitFor({ state: 'attached' });
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(source);
   });
 
   it('reads and writes an int64 exactly with the program in clients.md', async () => {
@@ -166,6 +232,15 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     it('has no findings of axe before anything is opened', async () => {
       await bringAxe(fresh);
       expect(await findingsOf(fresh)).toEqual([]);
+    });
+
+    it('breaks no word and has nothing to scroll sideways with an operation, the guide and the errors open', async () => {
+      if (viewport.width < 960) await fresh.getByText('Find an operation').click();
+      await navigation(fresh).getByRole('link', { name: 'Place an order' }).click();
+      await fresh.locator('[id$="-placeOrder"] .opblock-body').waitFor();
+      await fresh.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true");
+      expect(await fresh.evaluate(BROKEN_WORDS)).toEqual([]);
+      expect(await fresh.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     });
 
     it('takes at most 500 kB, compressed', async () => {

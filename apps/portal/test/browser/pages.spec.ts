@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DAY, EVENT_TYPES, HOUR, instant, later } from '@adoption-store/domain';
-import { bringAxe, CHROMIUM_ARGS, findChromium, findingsOf, until } from '@adoption-store/test-support';
+import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
 import { addAnimal, call, make, nameCategory, newCategoryId, ORIGIN, portal } from '../support/shared-portal.js';
@@ -15,23 +15,6 @@ const MOST_BYTES = 50_000;
 
 /** A phone, 200 % on a desktop, a tablet, the last width with cards and the first with tables, a desktop. */
 const WIDTHS = [320, 360, 640, 768, 899, 900, 1280];
-
-/** The words of at most 20 letters and digits that a line's end breaks, where they can be seen. */
-const BROKEN_WORDS = `(() => {
-  const broken = [];
-  const range = document.createRange();
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-    if (!text.parentElement.checkVisibility() || text.parentElement.closest('pre, select, .hidden')) continue;
-    for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
-      if (word.length > 20) continue;
-      range.setStart(text, index);
-      range.setEnd(text, index + word.length);
-      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
-    }
-  }
-  return broken;
-})()`;
 
 /** How many rows the header's links and buttons are in. */
 const HEADER_ROWS = `[...document.querySelectorAll('header :is(a, button)')]

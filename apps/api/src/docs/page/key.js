@@ -1,0 +1,46 @@
+/** The key is only in this page's memory. */
+let key = '';
+
+export function withKey(request) {
+  if (key !== '') request.headers.Authorization = `Bearer ${key}`;
+  return request;
+}
+
+/** Takes the key of the form, and says whether the API accepts it. */
+export function acceptKey() {
+  const state = document.getElementById('key-state');
+  document.getElementById('key-form').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const typed = event.target.elements.key.value.trim();
+    key = typed;
+    showState(state, { text: typed === '' ? 'Requests are sent without a key.' : 'Checking …' });
+    if (typed === '') return;
+    const found = await checked(typed);
+    // The field may have another key by now.
+    if (typed === key) showState(state, found);
+  });
+}
+
+function showState(state, { text, kind = '' }) {
+  state.textContent = text;
+  state.className = kind;
+}
+
+async function checked(typed) {
+  try {
+    const headers = { Authorization: `Bearer ${typed}` };
+    const response = await fetch(new URL('v1/rate_limit', location), { headers, cache: 'no-store' });
+    return verdict(response.status, await response.json());
+  } catch {
+    return { text: 'The key could not be checked: the API did not answer.', kind: 'bad' };
+  }
+}
+
+function verdict(status, { plan, ban, message }) {
+  if (status !== 200) return { text: `Not accepted: ${message}.`, kind: 'bad' };
+  if (ban === null) return { text: `Valid, plan ${plan}.`, kind: 'good' };
+  return {
+    text: `Valid, plan ${plan}, but banned until ${new Date(ban.until * 1000).toLocaleTimeString()}.`,
+    kind: 'bad',
+  };
+}
