@@ -51,8 +51,8 @@ export function referencePage(portalUrl: string | undefined): string {
           <input id="search" type="search" autocomplete="off" spellcheck="false" />
           <output id="found" for="search"></output>
           <ul class="starts">
-            <li><a href="#guide">Guide</a></li>
-            <li><a href="#errors">Errors of every operation</a></li>
+            <li><a class="noZensmooth" href="#guide">Guide</a></li>
+            <li><a class="noZensmooth" href="#errors">Errors of every operation</a></li>
           </ul>
           <ul id="groups"></ul>
         </details>

@@ -1,5 +1,8 @@
 // Plugins of Swagger UI: they put right what it shows.
 
+/** A link of this class is the browser's: zenscroll, which Swagger UI contains, would open none of the folded parts. */
+const NATIVE = 'noZensmooth';
+
 /** Keeps numbers exactly as written if the browser can (JSON.rawJSON): Swagger UI would round an int64 to a double. */
 function indented(text) {
   try {
@@ -82,9 +85,10 @@ const marks = {
       (props) => {
         const { path, method } = props.operationProps.toObject();
         const operation = specSelectors.specJson().getIn(['paths', path, method]);
-        const badges = marksOf(operation).map(([kind, text]) =>
+        const badges = marksOf(operation).flatMap(([kind, text]) => [
+          ' ',
           e('span', { key: kind, className: `mark mark-${kind}` }, text),
-        );
+        ]);
         const [first, ...rest] = path.split(/(?=\/)/);
         // A long path is broken only between its parts.
         const parts = rest.flatMap((part) => [e('wbr'), part]);
@@ -182,7 +186,7 @@ const names = ({ React: { createElement: e, useEffect, useRef } }) => {
           for (const region of element.current.querySelectorAll('[role=region]'))
             region.setAttribute('aria-label', name);
         });
-        const everywhere = e('a', { href: '#errors' }, 'Errors of every operation');
+        const everywhere = e('a', { href: '#errors', className: NATIVE }, 'Errors of every operation');
         return e('div', { ref: element }, e(Original, props), e('p', { className: 'everywhere' }, everywhere));
       },
     },
