@@ -252,4 +252,14 @@ it('the page at /docs has the portal’s colours and sign', () => {
       expect(sum('transferSize')).toBeLessThan(500_000);
     });
   });
+
+  // Written on request only: it is a file of the repository.
+  if (process.env['PICTURES'] !== undefined)
+    it('is in the README’s picture', async () => {
+      const fresh = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+      await fresh.goto(`${api.origin}/docs`);
+      await fresh.locator('.opblock').last().waitFor();
+      const path = join(__dirname, '../../docs/reference.png');
+      expect((await fresh.screenshot({ path })).length).toBeLessThan(150_000);
+    });
 });

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DAY, EVENT_TYPES, HOUR, instant, later } from '@adoption-store/domain';
 import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { usePortal } from '../support/portal.js';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
 import { addAnimal, call, make, nameCategory, newCategoryId, ORIGIN, portal } from '../support/shared-portal.js';
 
@@ -12,6 +14,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the portal’s pages, f
 const suite = executablePath === undefined ? describe.skip : describe;
 
 const MOST_BYTES = 50_000;
+const MOST_PICTURE_BYTES = 150_000;
 
 /** A phone, 200 % on a desktop, a tablet, the last width with cards and the first with tables, a desktop. */
 const WIDTHS = [320, 360, 640, 768, 899, 900, 1280];
@@ -463,3 +466,40 @@ suite('A person with a keyboard, and without JavaScript, in the portal', () => {
     await enter(/^Usage$/);
   });
 });
+
+// Written on request only: they are files of the repository.
+if (process.env['PICTURES'] !== undefined)
+  suite('The picture of the README', () => {
+    const store = usePortal({ apiUrl: 'https://api.example.com' });
+
+    it('shows the usage of a month', async () => {
+      const { application, clock } = store;
+      const email = 'shop@example.com';
+      const { id: accountId } = await application.signUp.execute({ email, password: PASSWORD });
+      const names = ['shop website', 'till', 'nightly import'];
+      const issue = async (name: string) => (await application.issueKey.execute({ accountId, name })).text;
+      const keys = await Promise.all(names.map(issue));
+      for (let hour = 0; hour <= 30 * 24; hour += 1) {
+        clock.advance(HOUR);
+        // More by day than by night, and from week to week.
+        const busy = (1 + hour / 400) * (1 + Math.cos((Math.PI * hour) / 12));
+        for (const [place, text] of keys.entries()) {
+          const key = await application.authenticate.execute(text);
+          for (let sent = 0; sent < (busy * 11) / (1 + 2 * place); sent += 1) {
+            const verdict = await application.meterRequest.execute(key);
+            application.recordRequest.execute(key, { isUse: true, verdict });
+          }
+        }
+      }
+      const person = store.visitor();
+      await person.fillIn('/sign-in', { email, password: PASSWORD });
+      const page = await browser.newPage({ viewport: { width: 1000, height: 1750 }, colorScheme: 'light' });
+      await page.context().addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: store.origin })));
+      await until(async () => {
+        await page.goto(`${store.origin}/usage`);
+        return (await page.getByText('just now').count()) === 1;
+      });
+      const path = join(import.meta.dirname, '../../docs/usage.png');
+      expect((await page.screenshot({ path })).length).toBeLessThan(MOST_PICTURE_BYTES);
+    });
+  });
