@@ -1,19 +1,11 @@
 import 'reflect-metadata';
-import type { RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Application, Clock } from '@adoption-store/domain';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
-import {
-  dropInvalidForwarding,
-  type ParserError,
-  routableUrl,
-  RouteTable,
-  SocketRefusals,
-} from '@adoption-store/web/edge';
+import { dropInvalidForwarding, RouteTable, serverOptions, SocketRefusals } from '@adoption-store/web/edge';
 import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/answers/api-context.js';
@@ -83,18 +75,7 @@ export async function createApi({
   const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, limits);
   const errors = new SocketErrors(limits, observers, cors === undefined ? {} : readableBy());
   const refusals = new SocketRefusals(routes, errors);
-  const adapter = new FastifyAdapter({
-    rewriteUrl: routableUrl,
-    // Each operation validates its parameters itself, and the length of the URL is limited.
-    routerOptions: { maxParamLength: 16_384 },
-    genReqId: requestId,
-    trustProxy: trustProxy === undefined ? false : [...trustProxy],
-    return503OnClosing: false,
-    serverFactory: (handle: RequestListener) => refusals.createServer(handle),
-    clientErrorHandler: (error: ParserError, socket: Socket) => {
-      refusals.onClientError(error, socket);
-    },
-  });
+  const adapter = new FastifyAdapter({ ...serverOptions(refusals, trustProxy), genReqId: requestId });
   const fastify = adapter.getInstance<FastifyInstance>();
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);

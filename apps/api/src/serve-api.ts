@@ -9,7 +9,14 @@ import {
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { logDependencies, openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
+import {
+  type Log,
+  logDependencies,
+  openLog,
+  openTracing,
+  type PageServer,
+  servePages,
+} from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
@@ -26,28 +33,10 @@ export async function serveApi(
   settings: Values<typeof apiSettings>,
   stopping: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
+  const { PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
   const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
-  const onEvent = (message: string) => {
-    log.logger.warn(message);
-  };
-  const { ports, isReady, read, close } = await openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    redis: settings.REDIS_URL,
-    categories: settings.CATEGORIES,
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    banPolicy: {
-      refusals: settings.BAN_REFUSALS,
-      firstBan: settings.BAN_SECONDS * SECOND,
-      longestBan: settings.BAN_SECONDS_MAX * SECOND,
-    },
-    onEvent,
-    onDependency: logDependencies(log),
-  });
+  const { ports, isReady, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -61,9 +50,9 @@ export async function serveApi(
       orderLimit: settings.ORDER_LIMIT,
     };
     const application = createApplication(ports, options);
-    const isEmbedded = databaseUrl === undefined;
+    const isEmbedded = settings.DATABASE_URL === undefined;
     if (isEmbedded) await seedCatalogue(application);
-    const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
+    const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
     const metrics = new ApiMetrics(read, OPERATIONS);
     const api = await createApi({
       application,
@@ -99,6 +88,29 @@ export async function serveApi(
     await closeAll();
     throw error;
   }
+}
+
+async function openStore(settings: Values<typeof apiSettings>, log: Log) {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
+  const onEvent = (message: string) => {
+    log.logger.warn(message);
+  };
+  return openInfrastructure({
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    webhookSecrets: settings.WEBHOOK_SECRET,
+    redis: settings.REDIS_URL,
+    categories: settings.CATEGORIES,
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
+    banPolicy: {
+      refusals: settings.BAN_REFUSALS,
+      firstBan: settings.BAN_SECONDS * SECOND,
+      longestBan: settings.BAN_SECONDS_MAX * SECOND,
+    },
+    onEvent,
+    onDependency: logDependencies(log),
+  });
 }
 
 function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeof apiSettings>): ListenAddress {

@@ -1,17 +1,14 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Application, Clock } from '@adoption-store/domain';
 import type { Log } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
 import {
   dropInvalidForwarding,
-  type ParserError,
   REQUEST_TIMEOUT_MS,
-  routableUrl,
   RouteTable,
+  serverOptions,
   SocketRefusals,
 } from '@adoption-store/web/edge';
 import fastifyFormbody from '@fastify/formbody';
@@ -27,7 +24,7 @@ import { addFormTokens } from './http/csrf.js';
 import { Devices } from './http/devices.js';
 import { readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
-import { readPublicFiles, servePublicFiles } from './http/public-files.js';
+import { type PublicFile, readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
 import { SocketPages } from './http/socket-pages.js';
@@ -81,30 +78,60 @@ const CONTENT_SECURITY_POLICY = {
 
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
-  const { application, clock, secrets, apiUrl, portalUrl, contact, log, trustProxy } = options;
+  const { application, clock, secrets, portalUrl } = options;
   const routes = new RouteTable();
-  const isLogged = options.logRequests === true;
+  const adapter = createAdapter(options, routes);
+  const fastify = adapter.getInstance<FastifyInstance>();
+  const isSecure = portalUrl?.startsWith('https:') === true;
+  const files = readPublicFiles(fileURLToPath(new URL('../public', import.meta.url)));
+  observeResponses(fastify, options);
+  await fastify.register(fastifyHelmet, {
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    strictTransportSecurity: isSecure,
+  });
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
+  await serveEverybody(fastify, files, options);
+  fastify.removeAllContentTypeParsers();
+  await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
+  await readCookies(fastify, isSecure);
+  refuseBrokenRequests(fastify, routes);
+  const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
+  const sessions = new Sessions(application, devices, signerFor('session', secrets));
+  sessions.keep(fastify);
+  addFormTokens(fastify, secrets);
+  fastify.decorateRequest('guess', undefined);
+  readTemplates(fastify, clock, frameOfEveryPage(files, options));
+  const tasks = BackgroundTasks.of(fastify);
+  const portal = await NestFactory.create<NestFastifyApplication>(
+    PortalModule.of({ application, clock, sessions, devices, tasks }),
+    adapter,
+    { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
+  );
+  return portal.init();
+}
+
+/** The server, with the hooks that judge a request before all others. */
+function createAdapter(
+  { log, logRequests, metrics, trustProxy, onRoute }: PortalOptions,
+  routes: RouteTable,
+): FastifyAdapter {
   const socketPages = new SocketPages(
     () => fastify,
     (status) => {
-      if (isLogged) log?.logger.info({ request_id: randomUUID(), route: '*', status }, 'request');
-      options.metrics?.countUnparsed(status);
+      if (logRequests === true) log?.logger.info({ request_id: randomUUID(), route: '*', status }, 'request');
+      metrics?.countUnparsed(status);
     },
   );
   const refusals = new SocketRefusals(routes, socketPages);
   const adapter: FastifyAdapter = new FastifyAdapter({
-    rewriteUrl: routableUrl,
-    // Each page validates the parameters of its path itself.
-    routerOptions: { maxParamLength: 16_384 },
+    ...serverOptions(refusals, trustProxy),
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    trustProxy: trustProxy === undefined ? false : [...trustProxy],
-    return503OnClosing: false,
-    serverFactory: (handle: RequestListener) => refusals.createServer(handle),
-    clientErrorHandler: (error: ParserError, socket: Socket) => {
-      refusals.onClientError(error, socket);
-    },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -115,25 +142,25 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });
-  if (options.onRoute !== undefined) fastify.addHook('onRoute', options.onRoute);
-  const isSecure = portalUrl?.startsWith('https:') === true;
-  const files = readPublicFiles(fileURLToPath(new URL('../public', import.meta.url)));
-  if (log !== undefined && isLogged) logRequests(fastify, log);
-  options.metrics?.observe(fastify);
+  if (onRoute !== undefined) fastify.addHook('onRoute', onRoute);
+  return adapter;
+}
+
+function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged, metrics, ending }: PortalOptions) {
+  if (log !== undefined && isLogged === true) logRequests(fastify, log);
+  metrics?.observe(fastify);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (options.ending?.aborted === true) reply.header('connection', 'close');
+    if (ending?.aborted === true) reply.header('connection', 'close');
     done();
   });
-  await fastify.register(fastifyHelmet, {
-    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    strictTransportSecurity: isSecure,
-  });
-  fastify.addHook('onRequest', (_request, reply, done) => {
-    reply.header('cache-control', 'no-store');
-    done();
-  });
-  boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
-  // Hooks that are added later also apply to this scope, so its routes are marked as needing no session.
+}
+
+/** The routes that need no session. Hooks that are added later also apply to them, so they are marked. */
+async function serveEverybody(
+  fastify: FastifyInstance,
+  files: readonly PublicFile[],
+  { ending, isReady }: PortalOptions,
+): Promise<void> {
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, isForEverybody: true };
@@ -141,33 +168,20 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     servePublicFiles(scope, files);
     serveHealth(
       (path, get) => scope.get(path, get),
-      async () => options.ending?.aborted !== true && (await options.isReady()),
+      async () => ending?.aborted !== true && (await isReady()),
     );
     done();
   });
-  fastify.removeAllContentTypeParsers();
-  await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
-  await readCookies(fastify, isSecure);
-  refuseBrokenRequests(fastify, routes);
-  const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
-  const sessions = new Sessions(application, devices, signerFor('session', secrets));
-  sessions.keep(fastify);
-  addFormTokens(fastify, secrets);
-  fastify.decorateRequest('guess', undefined);
-  const tasks = BackgroundTasks.of(fastify);
-  readTemplates(fastify, clock, {
+}
+
+function frameOfEveryPage(files: readonly PublicFile[], { apiUrl, contact, application }: PortalOptions) {
+  return {
     api: apiUrl,
     contact: contact === undefined ? undefined : linkTo(contact),
     canReset: application.requestPasswordReset.isAvailable,
     helpers: viewHelpers,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
-  });
-  const portal = await NestFactory.create<NestFastifyApplication>(
-    PortalModule.of({ application, clock, sessions, devices, tasks }),
-    adapter,
-    { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
-  );
-  return portal.init();
+  };
 }
 
 function linkTo(contact: string): { readonly href: string; readonly text: string } {

@@ -1,6 +1,7 @@
 import {
   CLOSING_TIME,
   explainListenError,
+  type ListenAddress,
   localAddress,
   portalSettings,
   readSettings,
@@ -10,31 +11,20 @@ import {
 import { createApplication } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { logDependencies, openLog, type PageServer, servePages } from '@adoption-store/telemetry';
+import { type Log, logDependencies, openLog, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
 
+type Settings = Values<typeof portalSettings>;
+
 await runService((environment) => readSettings(portalSettings, environment), start);
 
 /** Starts the portal. The returned function stops it. */
-async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
+async function start(settings: Settings, told: AbortSignal): Promise<() => Promise<void>> {
+  const { PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const onEvent = (message: string) => {
-    log.logger.warn(message);
-  };
-  const { ports, isReady, secret, deployment, read, close } = await openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    redis: settings.REDIS_URL,
-    categories: settings.CATEGORIES,
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    onEvent,
-    onDependency: logDependencies(log),
-  });
+  const { ports, isReady, secret, deployment, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -42,15 +32,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   };
   try {
     const metrics = new PortalMetrics(read);
-    pages = await servePages(
-      { '/metrics': () => metrics.page() },
-      {
-        host: settings.METRICS_HOST,
-        port: settings.PORTAL_METRICS_PORT,
-        hostSetting: 'METRICS_HOST',
-        portSetting: 'PORTAL_METRICS_PORT',
-      },
-    );
+    pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const options = {
       keyEnvironment: settings.KEY_ENVIRONMENT,
       accountMailPages: accountMailPages(settings),
@@ -89,13 +71,30 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   }
 }
 
+async function openStore(settings: Settings, log: Log) {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
+  const onEvent = (message: string) => {
+    log.logger.warn(message);
+  };
+  return openInfrastructure({
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    webhookSecrets: settings.WEBHOOK_SECRET,
+    redis: settings.REDIS_URL,
+    categories: settings.CATEGORIES,
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
+    onEvent,
+    onDependency: logDependencies(log),
+  });
+}
+
+function metricsAddress({ METRICS_HOST: host, PORTAL_METRICS_PORT: port }: Settings): ListenAddress {
+  return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'PORTAL_METRICS_PORT' };
+}
+
 /** The pages that the worker's mails lead to; undefined where no mail is sent. */
-function accountMailPages({
-  SMTP_URL: smtpUrl,
-  PORTAL_URL: url,
-  PORTAL_HOST: host,
-  PORTAL_PORT: port,
-}: Values<typeof portalSettings>) {
+function accountMailPages({ SMTP_URL: smtpUrl, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port }: Settings) {
   if (smtpUrl === undefined) return undefined;
   const portal = url ?? localAddress(host, port);
   return {

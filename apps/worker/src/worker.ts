@@ -23,20 +23,7 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const mail = mailOf(settings);
-  const onEvent = (message: string) => {
-    log.warn(message);
-  };
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  const { ports, isReady, checkClock, read, close } = await openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    delivery: mail ?? writeTo(log),
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    onEvent,
-    onDependency: logDependencies({ logger: log }),
-  });
+  const { ports, isReady, checkClock, read, close } = await openStore(settings, log);
   try {
     const metrics = new WorkerMetrics(ports.clock, read);
     const sender = metrics.timing(ports.messageSender);
@@ -84,6 +71,23 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
     await close();
     throw error;
   }
+}
+
+async function openStore(settings: Settings, log: Logger) {
+  const onEvent = (message: string) => {
+    log.warn(message);
+  };
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
+  return openInfrastructure({
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    webhookSecrets: settings.WEBHOOK_SECRET,
+    delivery: mailOf(settings) ?? writeTo(log),
+    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
+    onEvent,
+    onDependency: logDependencies({ logger: log }),
+  });
 }
 
 /** How mails are sent. Undefined without a mail server. */

@@ -7,13 +7,13 @@ import type { Query, Transport } from './transport.js';
 type Open<Value> = Value extends string ? Value | (string & {}) : Value;
 
 /** The same parameters: each may be undefined, and lists may be readonly. */
-type Given<Parameters> = {
+type Loose<Parameters> = {
   readonly [Name in keyof Parameters]:
     | (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Open<Item>[] : Open<Parameters[Name]>)
     | undefined;
 };
 export type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } }
-  ? Given<NonNullable<Query>>
+  ? Loose<NonNullable<Query>>
   : never;
 
 type Method<Path extends keyof paths> = {
@@ -25,7 +25,7 @@ type DataOf<Operation> = Operation extends { responses: infer Responses }
   ? JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
   : never;
 type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } }
-  ? { readonly path: Given<Path> }
+  ? { readonly path: Loose<Path> }
   : unknown) &
   (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
     ? { readonly body: Body }

@@ -3,7 +3,7 @@ import { reasonOf } from '@adoption-store/domain';
 export interface Setting<Value> {
   /** The default; undefined makes the setting optional. */
   readonly default: string | undefined;
-  readonly about: string;
+  readonly description: string;
   /** If all of these settings are set, this one is required. */
   readonly requiredBy?: readonly string[];
   /** The value must be at least `less` smaller than the value of another setting. `rule` is the text of the error. */

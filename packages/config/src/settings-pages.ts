@@ -47,8 +47,8 @@ function sections(): [heading: string, settings: Entry[]][] {
   });
 }
 
-function exampleOf([name, { about, default: standard = '' }]: Entry): string {
-  const plain = about
+function exampleOf([name, { description, default: standard = '' }]: Entry): string {
+  const plain = description
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('`', '')
     .replaceAll('–', '-');
@@ -57,10 +57,10 @@ function exampleOf([name, { about, default: standard = '' }]: Entry): string {
 
 /** A table as Prettier would align it. */
 function tableOf(settings: readonly Entry[]): string {
-  const rows = settings.map(([name, { about, default: standard }]) => [
+  const rows = settings.map(([name, { description, default: standard }]) => [
     `\`${name}\``,
     standard === undefined ? '' : `\`${standard}\``,
-    about,
+    description,
   ]);
   const widths = COLUMNS.map((_title, index) => Math.max(...[COLUMNS, ...rows].map((row) => row[index]?.length ?? 0)));
   const line = (cells: readonly string[]) =>

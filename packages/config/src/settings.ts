@@ -23,45 +23,46 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
-    about: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
+    description: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
     requiredBy: ['DATABASE_POOLER'],
     read: databaseUrl,
   },
   DATABASE_POOLER: {
     default: undefined,
-    about: '`transaction` if `DATABASE_URL` leads to a pooler in transaction mode, such as PgBouncer',
+    description: '`transaction` if `DATABASE_URL` leads to a pooler in transaction mode, such as PgBouncer',
     requiredBy: ['DATABASE_DIRECT_URL'],
     read: oneOf('transaction'),
   },
   DATABASE_DIRECT_URL: {
     default: undefined,
-    about: 'The same database without that pooler, for migrations and imports; required with `DATABASE_POOLER`',
+    description: 'The same database without that pooler, for migrations and imports; required with `DATABASE_POOLER`',
     requiredBy: ['DATABASE_POOLER'],
     read: databaseUrl,
   },
   DATABASE_POOL_SIZE: {
     default: '10',
-    about: 'Most connections to PostgreSQL, 1–1000',
+    description: 'Most connections to PostgreSQL, 1–1000',
     read: integer(1, 1_000),
   },
   DATA_DIR: {
     default: '.data',
-    about: 'Folder of the embedded PostgreSQL and of the demo key',
+    description: 'Folder of the embedded PostgreSQL and of the demo key',
     read: (text) => resolve(text),
   },
   KEY_ENVIRONMENT: {
     default: 'live',
-    about: 'Kind of API keys that are issued and accepted: `live` or `staging`',
+    description: 'Kind of API keys that are issued and accepted: `live` or `staging`',
     read: oneOf('live', 'staging'),
   },
   CATEGORIES: {
     default: 'open',
-    about: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
+    description: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
     read: oneOf('open', 'strict'),
   },
   WEBHOOK_SECRET: {
     default: undefined,
-    about: "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
+    description:
+      "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -71,22 +72,23 @@ export const serviceSettings = {
   ...storeSettings,
   LOG_LEVEL: {
     default: 'info',
-    about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
+    description: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
     read: oneOf(...LOG_LEVELS),
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     default: undefined,
-    about: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
+    description: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
     read: collectorUrl,
   },
   WEBHOOK_ALLOW: {
     default: undefined,
-    about: 'Networks, such as `10.1.0.0/16,fd00::/8`, that webhooks may reach too, also by `http` and at any port',
+    description:
+      'Networks, such as `10.1.0.0/16,fd00::/8`, that webhooks may reach too, also by `http` and at any port',
     read: networks,
   },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
-    about: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
+    description: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
     read: duration('5s', '10m'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -95,25 +97,26 @@ export const serviceSettings = {
 const countingSettings = {
   REDIS_URL: {
     default: undefined,
-    about:
+    description:
       'Redis, or nodes of a Redis Cluster with commas, that counts for all instances; without it each counts alone',
     read: redisUrls,
   },
   TRUST_PROXY: {
     default: undefined,
-    about: 'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
+    description: 'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
     read: proxies,
   },
   PUBLIC_URL: {
     default: undefined,
-    about: 'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
+    description:
+      'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
     read: apiUrl,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
 const SUPPORT_CONTACT = {
   default: undefined,
-  about: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
+  description: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
   read: contact,
 } as const;
 
@@ -121,12 +124,12 @@ const SUPPORT_CONTACT = {
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
-    about: 'Mail server; without it messages to the store are written to the log, and passwords are not reset',
+    description: 'Mail server; without it messages to the store are written to the log, and passwords are not reset',
     read: url('smtp', 'smtps'),
   },
   MAIL_FROM: {
     default: undefined,
-    about: 'Sender of the e-mails; required with `SMTP_URL`',
+    description: 'Sender of the e-mails; required with `SMTP_URL`',
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
@@ -134,12 +137,16 @@ const mailSettings = {
 
 /** Settings of the apps that clients reach by HTTP. The portal shows the API's address. */
 const webSettings = {
-  HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
-  PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
-  ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
+  HOST: { default: 'localhost', description: 'Address to listen on; `0.0.0.0` for all', read: hostName },
+  PORT: {
+    default: '3000',
+    description: 'TCP port to listen on, 0–65535; 0 takes a free one',
+    read: integer(0, 65_535),
+  },
+  ACCESS_LOG: { default: 'on', description: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
   LAME_DUCK: {
     default: '3s',
-    about:
+    description:
       'Time after SIGTERM in which requests are taken, `0s`–`5m`, 5 s less than `SHUTDOWN_TIMEOUT`; none under `npm start`',
     within: {
       setting: 'SHUTDOWN_TIMEOUT',
@@ -151,46 +158,51 @@ const webSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-const METRICS_HOST = { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName } as const;
+const METRICS_HOST = { default: 'localhost', description: 'Address of the metrics endpoint', read: hostName } as const;
 
 export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
   METRICS_HOST,
-  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  METRICS_PORT: {
+    default: '9464',
+    description: 'TCP port of that address; 0 takes a free one',
+    read: integer(0, 65_535),
+  },
   ADDRESS_LIMIT: {
     default: '60',
-    about: 'Requests a minute that one address may send without a valid key',
+    description: 'Requests a minute that one address may send without a valid key',
     read: integer(1, 1_000_000),
   },
   CORS_ORIGINS: {
     default: '*',
-    about: 'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
+    description:
+      'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
     read: origins,
   },
   ORDER_LIMIT: {
     default: '100',
-    about: 'Most orders of one account that are `placed` at the same time, 1–100000',
+    description: 'Most orders of one account that are `placed` at the same time, 1–100000',
     read: integer(1, 100_000),
   },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address of the portal, for the links of the reference page',
+    description: 'Address of the portal, for the links of the reference page',
     read: portalUrl,
   },
   BAN_REFUSALS: {
     default: '50',
-    about: 'Ban a key after this many refused requests in one minute',
+    description: 'Ban a key after this many refused requests in one minute',
     read: integer(1, 1_000_000),
   },
   BAN_SECONDS: {
     default: '300',
-    about: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
+    description: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
     within: { setting: 'BAN_SECONDS_MAX', less: 0, rule: 'must not be more than BAN_SECONDS_MAX' },
     read: integer(1, 86_400),
   },
-  BAN_SECONDS_MAX: { default: '3600', about: 'Seconds of the longest ban', read: integer(1, 86_400) },
+  BAN_SECONDS_MAX: { default: '3600', description: 'Seconds of the longest ban', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const portalSettings = {
@@ -198,29 +210,40 @@ export const portalSettings = {
   ...webSettings,
   ...countingSettings,
   SMTP_URL: mailSettings.SMTP_URL,
-  PORTAL_HOST: { default: 'localhost', about: 'Address the portal listens on; `0.0.0.0` for all', read: hostName },
-  PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  PORTAL_HOST: {
+    default: 'localhost',
+    description: 'Address the portal listens on; `0.0.0.0` for all',
+    read: hostName,
+  },
+  PORTAL_PORT: {
+    default: '3001',
+    description: 'TCP port of that address; 0 takes a free one',
+    read: integer(0, 65_535),
+  },
   METRICS_HOST,
   PORTAL_METRICS_PORT: {
     default: '9465',
-    about: "TCP port of the portal's metrics endpoint, at `METRICS_HOST`; 0 takes a free one",
+    description: "TCP port of the portal's metrics endpoint, at `METRICS_HOST`; 0 takes a free one",
     read: integer(0, 65_535),
   },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address of the portal, without a path, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
+    description:
+      'Address of the portal, without a path, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
     requiredBy: ['SMTP_URL', 'DATABASE_URL'],
     read: portalUrl,
   },
   PORTAL_SECRET: {
     default: undefined,
-    about: "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
+    description:
+      "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
     read: secrets,
   },
   SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
-    about: '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas',
+    description:
+      '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas',
     read: scopes,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -231,44 +254,48 @@ export const workerSettings = {
   SUPPORT_CONTACT,
   WORKER_HOST: {
     default: 'localhost',
-    about: "Address of the worker's health and metrics endpoints",
+    description: "Address of the worker's health and metrics endpoints",
     read: hostName,
   },
-  WORKER_PORT: { default: '3002', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  WORKER_PORT: {
+    default: '3002',
+    description: 'TCP port of that address; 0 takes a free one',
+    read: integer(0, 65_535),
+  },
   STORE_EMAIL: {
     default: undefined,
-    about: 'Recipient of the messages, the store; required with `SMTP_URL`',
+    description: 'Recipient of the messages, the store; required with `SMTP_URL`',
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
   DELIVERY_CONCURRENCY: {
     default: '8',
-    about: 'Messages that are sent at the same time, 1–100',
+    description: 'Messages that are sent at the same time, 1–100',
     read: integer(1, 100),
   },
   MESSAGE_LEASE: {
     default: '30s',
-    about: 'Time after which another worker takes the message of a killed one, `1s`–`1h`',
+    description: 'Time after which another worker takes the message of a killed one, `1s`–`1h`',
     read: duration('1s', '1h'),
   },
   MESSAGE_ATTEMPTS: {
     default: '16',
-    about: 'Attempts after which a message has failed, 1–1000',
+    description: 'Attempts after which a message has failed, 1–1000',
     read: integer(1, 1_000),
   },
   MESSAGE_RETENTION: {
     default: '90d',
-    about: 'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
+    description: 'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
     read: duration('1d', '3650d'),
   },
   EVENT_RETENTION: {
     default: '30d',
-    about: 'Time that an event is kept, `1d`–`3650d`',
+    description: 'Time that an event is kept, `1d`–`3650d`',
     read: duration('1d', '3650d'),
   },
   ORDER_TTL: {
     default: '48h',
-    about: 'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
+    description: 'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
     read: duration('1s', '365d'),
   },
 } as const satisfies Record<string, Setting<unknown>>;

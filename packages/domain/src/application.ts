@@ -101,7 +101,28 @@ export interface ApplicationOptions extends Partial<
 export type Application = ReturnType<typeof createApplication>;
 
 export function createApplication(ports: Ports, given: ApplicationOptions = {}) {
-  const options = {
+  const options = withDefaults(given);
+  return {
+    ...animalUseCases(ports),
+    ...categoryUseCases(ports),
+    ...orderUseCases(ports, options),
+    ...messageUseCases(ports, options),
+    ...eventUseCases(ports),
+    ...webhookUseCases(ports, options),
+    ...accountUseCases(ports, options),
+    ...keyUseCases(ports, options),
+    ...holderUseCases(ports, options),
+    ...sessionUseCases(ports),
+    ...limitUseCases(ports, options),
+    answerOnce: new AnswerOnce(ports),
+    purgeExpired: new PurgeExpired(ports, options),
+  };
+}
+
+type Options = ReturnType<typeof withDefaults>;
+
+function withDefaults(given: ApplicationOptions) {
+  return {
     keyEnvironment: 'live',
     provesAddresses: given.accountMailPages !== undefined,
     accountMailPages: undefined,
@@ -115,6 +136,9 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     ...given,
     delivery: { ...DEFAULT_DELIVERY_POLICY, ...given.delivery },
   } as const;
+}
+
+function animalUseCases(ports: Ports) {
   return {
     addAnimal: new AddAnimal(ports),
     listAnimals: new ListAnimals(ports),
@@ -123,20 +147,32 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     withdrawAnimal: new WithdrawAnimal(ports),
     importAnimals: new ImportAnimals(ports),
     exportAnimals: new ExportAnimals(ports),
+  };
+}
 
+function categoryUseCases(ports: Ports) {
+  return {
     addCategory: new AddCategory(ports),
     listCategories: new ListCategories(ports),
     getCategory: new GetCategory(ports),
     nameCategory: new NameCategory(ports),
     removeCategory: new RemoveCategory(ports),
+  };
+}
 
+function orderUseCases(ports: Ports, options: Options) {
+  return {
     placeOrder: new PlaceOrder(ports, options),
     listOrders: new ListOrders(ports),
     getOrder: new GetOrder(ports),
     completeOrder: new CompleteOrder(ports),
     cancelOrder: new CancelOrder(ports),
     expireOrders: new ExpireOrders(ports, options),
+  };
+}
 
+function messageUseCases(ports: Ports, options: Options) {
+  return {
     queueMessage: new QueueMessage(ports),
     getMessage: new GetMessage(ports),
     showMessages: new ShowMessages(ports),
@@ -144,10 +180,18 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     retryMessage: new RetryMessage(ports),
     retryFailedMessages: new RetryFailedMessages(ports),
     deliverMessages: new DeliverMessages(ports, options),
+  };
+}
 
+function eventUseCases(ports: Ports) {
+  return {
     listEvents: new ListEvents(ports),
     publishEvents: new PublishEvents(ports),
+  };
+}
 
+function webhookUseCases(ports: Ports, options: Options) {
+  return {
     createWebhook: new CreateWebhook(ports),
     listWebhooks: new ListWebhooks(ports),
     getWebhook: new GetWebhook(ports),
@@ -166,12 +210,21 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     removeWebhook: new RemoveWebhook(ports),
     countWebhookSecrets: new CountWebhookSecrets(ports),
     reencryptWebhooks: new ReencryptWebhooks(ports),
+  };
+}
 
+function accountUseCases(ports: Ports, options: Options) {
+  return {
     openAccount: new OpenAccount(ports, options),
     getAccount: new GetAccount(ports),
     listAccounts: new ListAccounts(ports),
     changePlan: new ChangePlan(ports, options),
     changeScopes: new ChangeScopes(ports),
+  };
+}
+
+function keyUseCases(ports: Ports, options: Options) {
+  return {
     issueKey: new IssueKey(ports, options),
     showKey: new ShowKey(ports),
     showKeys: new ShowKeys(ports),
@@ -183,7 +236,11 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     rollBackKey: new RollBackKey(ports),
     revokeKey: new RevokeKey(ports),
     authenticate: new Authenticate(ports, options),
+  };
+}
 
+function holderUseCases(ports: Ports, options: Options) {
+  return {
     signUp: new SignUp(ports, options),
     signIn: new SignIn(ports),
     limitAttempts: new LimitAttempts(ports),
@@ -196,20 +253,24 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     resetPassword: new ResetPassword(ports),
     closeAccount: new CloseAccount(ports),
     deliverAccountMails: new DeliverAccountMails(ports, options),
+  };
+}
 
+function sessionUseCases(ports: Ports) {
+  return {
     beginSession: new BeginSession(ports),
     resumeSession: new ResumeSession(ports),
     renewSession: new RenewSession(ports),
     endSession: new EndSession(ports),
     endAllSessions: new EndAllSessions(ports),
+  };
+}
 
+function limitUseCases(ports: Ports, options: Options) {
+  return {
     meterRequest: new MeterRequest(ports, options),
     recordRequest: new RecordRequest(ports),
     showUsage: new ShowUsage(ports),
     showRefusals: new ShowRefusals(ports),
-
-    answerOnce: new AnswerOnce(ports),
-
-    purgeExpired: new PurgeExpired(ports, options),
   };
 }

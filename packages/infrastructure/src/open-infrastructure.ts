@@ -8,6 +8,7 @@ import {
   reasonOf,
 } from '@adoption-store/domain';
 import pg from 'pg';
+import type { DataSource } from 'typeorm';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { PostgresAccountMailQueue } from './accounts/postgres-account-mail-queue.js';
@@ -18,7 +19,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
-import { openDataSource } from './database/data-source.js';
+import { type DatabaseConnection, openDataSource } from './database/data-source.js';
 import { Deployment } from './database/deployment.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
@@ -116,8 +117,8 @@ export interface Infrastructure {
  * @throws Error with one sentence if the database can't be used.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
-  const { databaseUrl, directDatabaseUrl, closeDatabase, poolSize: max, redis, delivery } = config;
-  const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
+  const { databaseUrl, directDatabaseUrl, closeDatabase, poolSize: max } = config;
+  const { onEvent = () => undefined, onDependency = () => undefined } = config;
   const direct = { connectionString: directDatabaseUrl ?? databaseUrl, max };
   const connection = { connectionString: databaseUrl, max, poolsTransactions: directDatabaseUrl !== undefined };
   // Closed in reverse order, so that each resource closes before those it uses.
@@ -136,71 +137,31 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => dataSource.destroy());
     const readiness = watchReadiness(connection, dataSource, monitor);
     opened.push(() => readiness.close());
-    const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
-    if (risk !== undefined) onEvent(risk);
-    const accountMails = new PostgresAccountMailQueue(dataSource);
-    const requestRecords = new PostgresRequestRecords(dataSource, onEvent);
-    const requests = await createRequestCounter({
-      redis,
-      dataSource,
-      policy,
-      onEvent,
-      onRedisState: (failure) => {
-        monitor.record('redis', failure);
-      },
-    });
-    const messages = new TypeOrmMessageQueue(dataSource);
-    const messageSender = await openMessageSender(delivery);
-    if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
-    const accountMailSender = await openAccountMailSender(delivery);
-    opened.push(async () => {
-      messageSender.close();
-      accountMailSender.close();
-      await requests.close();
-      await requestRecords.close();
-    });
-    const cipher = new Lazy(
-      async () => new SecretCipher(config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]),
-    );
-    const deliveryIds = new Lazy(async () => new DeliveryIds(await sharedSecret(dataSource, 'webhooks')));
-    // Reads the secret now: a transaction that needs it later may hold the pool's only connection.
-    void deliveryIds.get().catch(() => undefined);
-    const ports: Ports = {
-      categories: new TypeOrmCategoryRepository(dataSource),
-      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
-      animalImporter: new PostgresAnimalImporter(direct, config.categories),
-      orders: new TypeOrmOrderRepository(dataSource),
-      messages,
-      messageSender,
-      events: new PostgresEventFeed(dataSource),
-      accounts: new TypeOrmAccountRepository(dataSource),
-      apiKeys: new TypeOrmApiKeyRepository(dataSource),
-      credentials: new TypeOrmCredentialRepository(dataSource),
-      accountMails,
-      attempts: new PostgresAttemptCounter(dataSource),
-      sessions: new TypeOrmSessionRepository(dataSource),
-      passwordHasher: new Argon2PasswordHasher(),
-      accountMailSender,
-      webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
-      webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher, deliveryIds),
-      webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
-      requests: requests.counter,
-      requestRecords,
-      idempotency: new PostgresIdempotencyRecords(dataSource),
-      clock: systemClock,
-      cryptography: nodeCryptography,
-      domainToAscii: domainToASCII,
-    };
+    const limits = await openLimits(config, dataSource, { monitor, onEvent });
+    opened.push(limits.close);
+    const senders = await openSenders(config, { monitor, onEvent });
+    opened.push(senders.close);
     return {
-      ports,
+      ports: {
+        ...storedPorts(dataSource, direct, config),
+        requests: limits.counter,
+        requestRecords: limits.records,
+        messageSender: senders.messages,
+        accountMailSender: senders.accountMails,
+        webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
+        passwordHasher: new Argon2PasswordHasher(),
+        clock: systemClock,
+        cryptography: nodeCryptography,
+        domainToAscii: domainToASCII,
+      },
       secret: (name) => sharedSecret(dataSource, name),
       deployment: new Deployment(dataSource),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,
       read: () => ({
         pool: poolStateOf(dataSource),
-        limitFallbacks: requests.fallbacks(),
-        droppedRefusals: requestRecords.droppedRefusals,
+        limitFallbacks: limits.fallbacks(),
+        droppedRefusals: limits.records.droppedRefusals,
         dependencies: monitor.read(),
         clockSkew: readiness.clockSkew(),
       }),
@@ -210,6 +171,77 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     await close();
     throw explained(error, (used === 'DATABASE_DIRECT_URL' ? directDatabaseUrl : undefined) ?? databaseUrl, used);
   }
+}
+
+/** The ports whose adapters only need the database. */
+function storedPorts(dataSource: DataSource, direct: DatabaseConnection, config: InfrastructureConfig) {
+  const cipher = new Lazy(
+    async () => new SecretCipher(config.webhookSecrets ?? [await sharedSecret(dataSource, 'webhooks')]),
+  );
+  const deliveryIds = new Lazy(async () => new DeliveryIds(await sharedSecret(dataSource, 'webhooks')));
+  // Reads the secret now: a transaction that needs it later may hold the pool's only connection.
+  void deliveryIds.get().catch(() => undefined);
+  return {
+    categories: new TypeOrmCategoryRepository(dataSource),
+    animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
+    animalImporter: new PostgresAnimalImporter(direct, config.categories),
+    orders: new TypeOrmOrderRepository(dataSource),
+    messages: new TypeOrmMessageQueue(dataSource),
+    events: new PostgresEventFeed(dataSource),
+    accounts: new TypeOrmAccountRepository(dataSource),
+    apiKeys: new TypeOrmApiKeyRepository(dataSource),
+    credentials: new TypeOrmCredentialRepository(dataSource),
+    accountMails: new PostgresAccountMailQueue(dataSource),
+    attempts: new PostgresAttemptCounter(dataSource),
+    sessions: new TypeOrmSessionRepository(dataSource),
+    webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
+    webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher, deliveryIds),
+    idempotency: new PostgresIdempotencyRecords(dataSource),
+  };
+}
+
+interface Watchers {
+  readonly monitor: DependencyMonitor;
+  readonly onEvent: (message: string) => void;
+}
+
+/** What counts and records requests. */
+async function openLimits(
+  { redis, banPolicy: policy = DEFAULT_BAN_POLICY }: InfrastructureConfig,
+  dataSource: DataSource,
+  { monitor, onEvent }: Watchers,
+) {
+  const records = new PostgresRequestRecords(dataSource, onEvent);
+  const onRedisState = (failure: unknown) => {
+    monitor.record('redis', failure);
+  };
+  const requests = await createRequestCounter({ redis, dataSource, policy, onEvent, onRedisState });
+  return {
+    counter: requests.counter,
+    fallbacks: requests.fallbacks,
+    records,
+    async close() {
+      await requests.close();
+      await records.close();
+    },
+  };
+}
+
+/** What delivers messages and mails to accounts. */
+async function openSenders({ delivery }: InfrastructureConfig, { monitor, onEvent }: Watchers) {
+  const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
+  if (risk !== undefined) onEvent(risk);
+  const messages = await openMessageSender(delivery);
+  if ('check' in messages) monitor.poll('smtp', () => messages.check(), SMTP_POLL);
+  const accountMails = await openAccountMailSender(delivery);
+  return {
+    messages,
+    accountMails,
+    close() {
+      messages.close();
+      accountMails.close();
+    },
+  };
 }
 
 function explained(error: unknown, databaseUrl: string, setting: string): Error {

@@ -8,6 +8,30 @@ const PAW =
   '<path d="M12 11.2c-3 0-6.3 3.6-6.3 6.7 0 1.9 1.3 2.9 2.9 2.9 1.4 0 2.1-.7 3.4-.7s2 .7 3.4.7c1.6 0 2.9-1 2.9-2.9 0-3.1-3.3-6.7-6.3-6.7z"/>' +
   '</svg>';
 
+const NAVIGATION = `<nav class="side" aria-label="Operations">
+        <details id="menu">
+          <summary>Find an operation</summary>
+          <label for="search">Search operations</label>
+          <input id="search" type="search" autocomplete="off" spellcheck="false" />
+          <output id="found" for="search"></output>
+          <ul class="starts">
+            <li><a class="noZensmooth" href="#guide">Guide</a></li>
+            <li><a class="noZensmooth" href="#errors">Errors of every operation</a></li>
+          </ul>
+          <ul id="groups"></ul>
+        </details>
+      </nav>`;
+
+const KEY_FORM = `<form id="key-form">
+          <label for="key">API key, to try the operations</label>
+          <div class="field">
+            <input id="key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-hint" />
+            <button class="button">Use key</button>
+          </div>
+          <p class="hint" id="key-hint">Only this page has it, and forgets it when it is reloaded.</p>
+          <output id="key-state" for="key"></output>
+        </form>`;
+
 /**
  * The page at `/docs`. Its heading and the field for the key are in the HTML, so that people see them before the scripts
  * are loaded.
@@ -15,7 +39,6 @@ const PAW =
  * @param portalUrl the portal's address, where people get keys. Undefined if it is not known.
  */
 export function referencePage(portalUrl: string | undefined): string {
-  const home = portalUrl === undefined ? 'docs' : addressOf(portalUrl, '/');
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -30,7 +53,27 @@ export function referencePage(portalUrl: string | undefined): string {
   </head>
   <body>
     <a class="skip" href="#main">Skip to the content</a>
-    <header class="top">
+    ${header(portalUrl)}
+    <div class="page">
+      ${NAVIGATION}
+      <main id="main" tabindex="-1">
+        <h1>API reference</h1>
+        ${KEY_FORM}
+        ${quickStart()}
+        <noscript><p>The operations below need JavaScript. The description has all of them.</p></noscript>
+        <link rel="stylesheet" href="docs/operations.css" />
+        <div id="docs"></div>
+      </main>
+    </div>
+    <p id="status" class="hidden" role="status"></p>
+  </body>
+</html>
+`;
+}
+
+function header(portalUrl: string | undefined): string {
+  const home = portalUrl === undefined ? 'docs' : addressOf(portalUrl, '/');
+  return `<header class="top">
       <div class="bar">
         <a class="brand" href="${home}">
           ${PAW}
@@ -42,33 +85,11 @@ export function referencePage(portalUrl: string | undefined): string {
           </ul>
         </nav>
       </div>
-    </header>
-    <div class="page">
-      <nav class="side" aria-label="Operations">
-        <details id="menu">
-          <summary>Find an operation</summary>
-          <label for="search">Search operations</label>
-          <input id="search" type="search" autocomplete="off" spellcheck="false" />
-          <output id="found" for="search"></output>
-          <ul class="starts">
-            <li><a class="noZensmooth" href="#guide">Guide</a></li>
-            <li><a class="noZensmooth" href="#errors">Errors of every operation</a></li>
-          </ul>
-          <ul id="groups"></ul>
-        </details>
-      </nav>
-      <main id="main" tabindex="-1">
-        <h1>API reference</h1>
-        <form id="key-form">
-          <label for="key">API key, to try the operations</label>
-          <div class="field">
-            <input id="key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-hint" />
-            <button class="button">Use key</button>
-          </div>
-          <p class="hint" id="key-hint">Only this page has it, and forgets it when it is reloaded.</p>
-          <output id="key-state" for="key"></output>
-        </form>
-        <details id="quick-start">
+    </header>`;
+}
+
+function quickStart(): string {
+  return `<details id="quick-start">
           <summary>Quick start in curl, TypeScript and Python</summary>
           <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
           ${codeBlock(
@@ -77,16 +98,7 @@ export function referencePage(portalUrl: string | undefined): string {
 export API_KEY='aas_…'`,
           )}
           ${readQuickStarts().map(programOf).join('\n          ')}
-        </details>
-        <noscript><p>The operations below need JavaScript. The description has all of them.</p></noscript>
-        <link rel="stylesheet" href="docs/operations.css" />
-        <div id="docs"></div>
-      </main>
-    </div>
-    <p id="status" class="hidden" role="status"></p>
-  </body>
-</html>
-`;
+        </details>`;
 }
 
 function linksTo(portalUrl: string | undefined): readonly string[] {

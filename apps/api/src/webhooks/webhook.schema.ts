@@ -47,21 +47,21 @@ export const SENT = {
 };
 export const QUEUED = { ...started, status: 'queued', attempts: 0, history: [], createdAt: NOON, nextAttemptAt: NOON };
 
-const text = (example: string, about: string, more: Described = {}): Described => ({
+const text = (example: string, description: string, more: Described = {}): Described => ({
   type: 'string',
   ...more,
-  description: about,
+  description,
   examples: [example],
 });
-const integer = (example: number, about: string): Described => ({
+const integer = (example: number, description: string): Described => ({
   type: 'integer',
   minimum: 0,
-  description: about,
+  description,
   examples: [example],
 });
 // Without an example, because ids are random.
-const pathText = (name: string, about: string, component?: string) =>
-  pathParameter({ name, description: about, schema: { type: 'string' }, component }, String);
+const pathText = (name: string, description: string, component?: string) =>
+  pathParameter({ name, description, schema: { type: 'string' }, component }, String);
 
 export const WebhookId = pathText('webhookId', 'Identifier of the webhook.', 'WebhookId');
 export const DeliveryId = pathText('deliveryId', 'Identifier of the delivery.');

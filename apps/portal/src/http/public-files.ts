@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 const TYPES: Readonly<Record<string, string>> = { '.css': CSS, '.js': SCRIPT, '.svg': 'image/svg+xml' };
 const FOREVER = 'public, max-age=31536000, immutable';
 
-interface PublicFile extends FixedFile {
+export interface PublicFile extends FixedFile {
   readonly name: string;
   /** Changes whenever the content changes. */
   readonly address: string;

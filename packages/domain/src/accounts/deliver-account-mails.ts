@@ -8,10 +8,10 @@ import type { HolderPorts } from './ports.js';
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
-type AboutMail = Pick<ClaimedAccountMail, 'id' | 'kind'>;
+type ReportedMail = Pick<ClaimedAccountMail, 'id' | 'kind'>;
 
 /** One attempt to deliver a mail. */
-export type AccountMailDelivery = Attempt<AboutMail>;
+export type AccountMailDelivery = Attempt<ReportedMail>;
 
 /**
  * Each attempt generates a token, if the mail has a link, and stores only its hash before the mail is sent. A mail whose
@@ -27,12 +27,12 @@ export class DeliverAccountMails {
   ) {}
 
   /** As `deliverBatch`. */
-  async execute(calls: BatchCalls<AboutMail> = {}): Promise<{ readonly mayHaveMore: boolean }> {
+  async execute(calls: BatchCalls<ReportedMail> = {}): Promise<{ readonly mayHaveMore: boolean }> {
     return deliverBatch(
       {
         queue: this.ports.accountMails,
         send: (mail: ClaimedAccountMail, timeout) => this.send(mail, timeout),
-        about: ({ id, kind }) => ({ id, kind }),
+        reportedOf: ({ id, kind }) => ({ id, kind }),
         policy: this.options.delivery,
         ports: this.ports,
       },

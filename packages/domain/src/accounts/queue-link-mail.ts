@@ -13,13 +13,13 @@ export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clo
  */
 export async function queueLinkMail(
   { accountMails, attempts, clock, cryptography, domainToAscii }: LinkMailPorts,
-  about: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
+  link: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
   email: string,
   credentialVersion?: number,
 ): Promise<boolean> {
-  const recipient = cryptography.sha256(`${about.kind} mail to ${canonicalAddress(email, domainToAscii)}`);
+  const recipient = cryptography.sha256(`${link.kind} mail to ${canonicalAddress(email, domainToAscii)}`);
   if ((await attempts.count(recipient, decideMailTo)).until !== undefined) return false;
-  const mail = newLinkMail(about, clock.now(), cryptography);
+  const mail = newLinkMail(link, clock.now(), cryptography);
   let isQueued = false;
   try {
     isQueued = await accountMails.add(mail, (state) => decideLinkMail(state, { most: MOST_LINKS, credentialVersion }));

@@ -45,7 +45,7 @@ type AttemptOutcome =
   | { readonly outcome: 'failed'; readonly reason: unknown };
 
 /** One attempt to deliver an item. */
-export type Attempt<About> = About & { readonly attempt: number } & AttemptOutcome;
+export type Attempt<Reported> = Reported & { readonly attempt: number } & AttemptOutcome;
 
 /** Thrown by a sender if every further attempt would be refused, too. */
 export class RefusedForGood extends Error {}
@@ -82,26 +82,26 @@ export function decideFailure(
 }
 
 /** The item's status after an attempt. */
-type Settled = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
+type AttemptResult = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
   readonly reason?: unknown;
 };
 
-/** A queue, and how its items are sent. `About` is the part of an item that is reported with each attempt. */
-export interface Deliveries<Id extends string, Item extends Claimed<Id>, About> {
+/** A queue, and how its items are sent. `Reported` is the part of an item that is reported with each attempt. */
+export interface Deliveries<Id extends string, Item extends Claimed<Id>, Reported> {
   readonly queue: DeliveryQueue<Id, Item>;
   /**
    * Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped.
    */
   readonly send: (item: Item, timeout: number) => Promise<boolean>;
-  readonly about: (item: Item) => About;
+  readonly reportedOf: (item: Item) => Reported;
   readonly policy: DeliveryPolicy;
   readonly ports: SystemPorts;
 }
 
 /** Callbacks to the caller of a batch. */
-export interface BatchCalls<About> {
+export interface BatchCalls<Reported> {
   /** Called after each attempt. */
-  readonly onAttempt?: (attempt: Attempt<About>) => void;
+  readonly onAttempt?: (attempt: Attempt<Reported>) => void;
   /** Called before each item is sent. If it returns true, the rest of the batch is released. */
   readonly isStopping?: () => boolean;
   /** Called before the first item is sent, if more items may be due. Sending may take long, so others should help. */
@@ -114,11 +114,11 @@ export interface BatchCalls<About> {
  *
  * @returns whether more items may be due.
  */
-export async function deliverBatch<Id extends string, Item extends Claimed<Id>, About>(
-  deliveries: Deliveries<Id, Item, About>,
-  { onAttempt, isStopping, onMore }: BatchCalls<About>,
+export async function deliverBatch<Id extends string, Item extends Claimed<Id>, Reported>(
+  deliveries: Deliveries<Id, Item, Reported>,
+  { onAttempt, isStopping, onMore }: BatchCalls<Reported>,
 ): Promise<{ readonly mayHaveMore: boolean }> {
-  const { queue, about, policy, ports } = deliveries;
+  const { queue, reportedOf, policy, ports } = deliveries;
   const { lease, batch } = policy;
   // Much shorter than the lease, so that each attempt ends before another worker could claim the item.
   const timeout = Math.floor(lease / 3);
@@ -132,18 +132,18 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
       await queue.release(item);
       continue;
     }
-    const settled = await attempt(deliveries, item, timeout);
-    await recordOutcome(queue, item, settled);
-    onAttempt?.({ ...about(item), attempt: item.failures + 1, ...outcomeOf(settled) });
+    const result = await attempt(deliveries, item, timeout);
+    await recordOutcome(queue, item, result);
+    onAttempt?.({ ...reportedOf(item), attempt: item.failures + 1, ...outcomeOf(result) });
   }
   return { mayHaveMore };
 }
 
-async function attempt<Id extends string, Item extends Claimed<Id>, About>(
-  { send, policy, ports }: Deliveries<Id, Item, About>,
+async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
+  { send, policy, ports }: Deliveries<Id, Item, Reported>,
   item: Item,
   timeout: number,
-): Promise<Settled> {
+): Promise<AttemptResult> {
   try {
     return { status: (await send(item, timeout)) ? 'sent' : 'dropped' };
   } catch (reason) {
@@ -155,15 +155,15 @@ async function attempt<Id extends string, Item extends Claimed<Id>, About>(
 async function recordOutcome<Id extends string, Item extends Claimed<Id>>(
   queue: DeliveryQueue<Id, Item>,
   item: Item,
-  settled: Settled,
+  result: AttemptResult,
 ): Promise<void> {
-  if (settled.status === 'sent') await queue.markSent(item.id);
-  if (settled.status === 'queued') await queue.postpone(item, settled.pause);
-  if (settled.status === 'failed') await queue.markFailed(item);
+  if (result.status === 'sent') await queue.markSent(item.id);
+  if (result.status === 'queued') await queue.postpone(item, result.pause);
+  if (result.status === 'failed') await queue.markFailed(item);
 }
 
-function outcomeOf(settled: Settled): AttemptOutcome {
-  const { status } = settled;
+function outcomeOf(result: AttemptResult): AttemptOutcome {
+  const { status } = result;
   if (status === 'sent' || status === 'dropped') return { outcome: status };
-  return { outcome: status === 'queued' ? 'postponed' : status, reason: settled.reason };
+  return { outcome: status === 'queued' ? 'postponed' : status, reason: result.reason };
 }

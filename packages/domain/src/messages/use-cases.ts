@@ -120,10 +120,10 @@ export class RetryFailedMessages {
   }
 }
 
-type AboutMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
+type ReportedMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 
 /** One attempt to deliver a message. */
-export type Delivery = Attempt<AboutMessage>;
+export type Delivery = Attempt<ReportedMessage>;
 
 export class DeliverMessages {
   constructor(
@@ -132,7 +132,7 @@ export class DeliverMessages {
   ) {}
 
   /** As `deliverBatch`. */
-  async execute(calls: BatchCalls<AboutMessage> = {}): Promise<{ readonly mayHaveMore: boolean }> {
+  async execute(calls: BatchCalls<ReportedMessage> = {}): Promise<{ readonly mayHaveMore: boolean }> {
     const { messages, messageSender, domainToAscii } = this.ports;
     return deliverBatch(
       {
@@ -141,7 +141,7 @@ export class DeliverMessages {
           await messageSender.send({ ...message, from: canonicalAddress(message.from, domainToAscii) }, timeout);
           return true;
         },
-        about: ({ id, traceparent, requestId }) => ({ id, traceparent, requestId }),
+        reportedOf: ({ id, traceparent, requestId }) => ({ id, traceparent, requestId }),
         policy: this.options.delivery,
         ports: this.ports,
       },

@@ -1,5 +1,29 @@
 import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
 
+const HELPERS = `
+local MINUTE, DAY, SPARE, MOST_SKEW = 60000, 86400000, 60000, ${MOST_SKEW}
+local NUMBERS = '(%d+) (%d+) (%d+) (%d+)'
+
+local function numbers(a, b, c, d)
+  return tonumber(a or 0), tonumber(b or 0), tonumber(c or 0), tonumber(d or 0)
+end
+
+local function isCurrent(start, length, now)
+  return now < start + length and start <= now + MOST_SKEW
+end
+
+-- The text of an API key's refusals, and until when they matter: a ban within a day of another is twice as long.
+local function refusalsText(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil)
+  local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
+  -- A day later than necessary, because the clock of another instance may be behind.
+  if last + DAY <= now then return '', 0 end
+  return string.format(' key:%s %.0f %.0f %.0f %.0f', apiKey, refusedMinute, refusals, bannedAt, bannedUntil), last
+end
+
+local seconds, microseconds = unpack(redis.call('TIME'))
+local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
+`;
+
 /**
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
  * (test/limits.counters.ts) compares the two over random histories of requests.
@@ -23,26 +47,7 @@ import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
  * later than necessary, for instances whose clock is behind.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
-  return `
-local MINUTE, DAY, SPARE, MOST_SKEW = 60000, 86400000, 60000, ${MOST_SKEW}
-local NUMBERS = '(%d+) (%d+) (%d+) (%d+)'
-
-local function numbers(a, b, c, d)
-  return tonumber(a or 0), tonumber(b or 0), tonumber(c or 0), tonumber(d or 0)
-end
-
-local function isCurrent(start, length, now)
-  return now < start + length and start <= now + MOST_SKEW
-end
-
--- The text of an API key's refusals, and until when they matter: a ban within a day of another is twice as long.
-local function refusalsText(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil)
-  local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
-  -- A day later than necessary, because the clock of another instance may be behind.
-  if last + DAY <= now then return '', 0 end
-  return string.format(' key:%s %.0f %.0f %.0f %.0f', apiKey, refusedMinute, refusals, bannedAt, bannedUntil), last
-end
-
+  return `${HELPERS}
 local function count(key, apiKey, requests, now, perMinute, perDay)
   local held = redis.call('GET', key)
   local text = held or ''
@@ -87,9 +92,6 @@ local function count(key, apiKey, requests, now, perMinute, perDay)
   redis.call('SET', key, table.concat(parts), 'PX', last - now + SPARE)
   return held
 end
-
-local seconds, microseconds = unpack(redis.call('TIME'))
-local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
 
 local all = {}
 for at = 1, #KEYS do

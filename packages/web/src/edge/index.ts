@@ -1,7 +1,7 @@
 export * from './forwarding.js';
 export * from './framing.js';
 export * from './http-fault.js';
-export type { ParserError } from './parser-errors.js';
 export * from './request-target.js';
 export * from './route-table.js';
+export * from './server-options.js';
 export * from './socket-refusals.js';

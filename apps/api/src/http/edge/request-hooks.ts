@@ -72,39 +72,18 @@ export function addRequestHooks(
   fastify.decorateRequest('repeated', undefined);
   fastify.decorateRequest('startedAt', 0);
   fastify.decorateRequest('firstStatus', undefined);
-  const known = (url: string, operation?: DefinedOperation): KnownRoute => {
-    const shown = shownRoute(url);
-    const each = observers.map((observer) => observer.forRoute(shown));
-    const observe: Observe = (request, status, milliseconds) => {
-      for (const one of each) one(request, status, milliseconds);
-    };
-    return { url, shown, operation, observe };
-  };
   // A request that the router itself refuses has no route.
-  const unknown = known(NO_ROUTE);
+  const unknown = knownRoute(NO_ROUTE, observers);
   fastify.addHook('onRoute', (options) => {
-    options.config = { ...options.config, route: known(options.url, options.config?.operation) };
+    options.config = { ...options.config, route: knownRoute(options.url, observers, options.config?.operation) };
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
     refusals.onRequest(request, reply);
-    const { raw, headers } = request;
-    const { origin, connection, 'content-length': length, 'transfer-encoding': coding } = headers;
-    // RFC 9112 §6: a request has a body if it has one of these headers.
-    if ((length !== undefined && length !== '0') || coding !== undefined) request.received = new RequestBody(raw);
-    // `headers` has one property per name, and `rawHeaders` two items per line. So more lines than names: one is
-    // repeated.
-    if (raw.rawHeaders.length > 2 * Object.keys(headers).length)
-      request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
-    // Set first, so that errors have them too.
-    reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
-    if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
-    // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
-    if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
-    const fault = framingFault(request, request.repeated);
-    const refusal = fault && asRefusal(fault);
+    const refusal = receive(request, reply);
+    const { origin } = request.headers;
     // Most callers aren't web pages of other origins. Their responses need no headers that only browsers read.
     if (cors === undefined || (origin === undefined && cors.isForAll)) done(refusal);
     else cors.onRequest(request, reply, refusal, done);
@@ -124,6 +103,37 @@ export function addRequestHooks(
     report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
   });
+}
+
+function knownRoute(url: string, observers: readonly RequestObserver[], operation?: DefinedOperation): KnownRoute {
+  const shown = shownRoute(url);
+  const each = observers.map((observer) => observer.forRoute(shown));
+  const observe: Observe = (request, status, milliseconds) => {
+    for (const one of each) one(request, status, milliseconds);
+  };
+  return { url, shown, operation, observe };
+}
+
+/**
+ * Notes what the headers say of the body, and sets the headers of every response.
+ *
+ * @returns the refusal of a request that breaks a rule of HTTP.
+ */
+function receive(request: FastifyRequest, reply: FastifyReply) {
+  const { raw, headers, route } = request;
+  const { connection, 'content-length': length, 'transfer-encoding': coding } = headers;
+  // RFC 9112 §6: a request has a body if it has one of these headers.
+  if ((length !== undefined && length !== '0') || coding !== undefined) request.received = new RequestBody(raw);
+  // `headers` has one property per name, and `rawHeaders` two items per line. So more lines than names: one is
+  // repeated.
+  if (raw.rawHeaders.length > 2 * Object.keys(headers).length) request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
+  // Set first, so that errors have them too.
+  reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
+  if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
+  // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
+  if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
+  const fault = framingFault(request, request.repeated);
+  return fault && asRefusal(fault);
 }
 
 /** Routes every method that Node can parse, so that the guards also run for unknown ones. CONNECT has no path. */

@@ -4,7 +4,7 @@ import { type Condition, PreconditionFailed } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../answers/error-codes.js';
-import { takes } from './operation.js';
+import { recordInputs } from './operation.js';
 
 /** The strong entity tag of a representation (RFC 9110 §8.8.3): equal bytes have equal tags. */
 export function entityTag(representation: string): string {
@@ -42,7 +42,7 @@ export function Conditions(present: (entity: never) => string): ParameterDecorat
       if (failed !== undefined) throw new PreconditionFailed(failed, tag);
     };
   });
-  return takes({ isConditional: true }, decorate());
+  return recordInputs({ isConditional: true }, decorate());
 }
 
 const TAG = String.raw`(W/)?("[\x21\x23-\x7e\x80-\xff]*")`;

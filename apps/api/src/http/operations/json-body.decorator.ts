@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../answers/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
-import { takes } from './operation.js';
+import { recordInputs } from './operation.js';
 import { validated } from './validation.js';
 
 const JSON_TYPE = 'application/json';
@@ -22,7 +22,7 @@ export function JsonBody<Body extends object>(
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     return validated(type, objectFrom(await bodyOf(request)));
   });
-  return takes({ body: { type, mediaTypes } }, read());
+  return recordInputs({ body: { type, mediaTypes } }, read());
 }
 
 /** Refuses a request whose `Content-Type` isn't one of the operation's media types. */

@@ -13,7 +13,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { TakesTurn } from './write-turns.js';
+import { WriteTurnInterceptor } from './write-turns.js';
 import { DeprecationNotice } from './deprecation.js';
 import type { Described, DescribedParameter } from './schema.js';
 
@@ -91,7 +91,7 @@ const INPUTS = 'inputs';
 const OPERATION = 'operation';
 
 /** Makes a parameter decorator that also records these inputs of its handler. */
-export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
+export function recordInputs(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
   return (controller, handler, index) => {
     decorate(controller, handler, index);
     if (handler === undefined) throw new Error('only a parameter of a method can be decorated');
@@ -113,14 +113,14 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
     const scopes = scope === 'none' ? [] : [scope].flat();
     const notice = deprecation && new DeprecationNotice(deprecation);
     const isConditional = method === 'GET' ? definition.hasEntityTag !== false : inputs.isConditional === true;
-    const takesTurn = method !== 'GET' && definition.turns !== 'batched';
+    const waitsForTurn = method !== 'GET' && definition.turns !== 'batched';
     const operation: DefinedOperation = { ...others, ...inputs, scopes, isConditional, route, method, notice };
     applyDecorators(
       ROUTES[method](path.replace(/\{(\w+)\}/g, ':$1')),
       HttpCode(Number(Object.keys(definition.success)[0])),
       SetMetadata(OPERATION, operation),
       RouteConfig({ operation }),
-      ...(takesTurn ? [UseInterceptors(TakesTurn)] : []),
+      ...(waitsForTurn ? [UseInterceptors(WriteTurnInterceptor)] : []),
     )(controller, name, descriptor);
   };
 }

@@ -2,7 +2,7 @@ import { int64From } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../answers/error-codes.js';
-import { takes } from './operation.js';
+import { recordInputs } from './operation.js';
 import { type Described, parameterIn } from './schema.js';
 
 interface PathParameter {
@@ -23,7 +23,7 @@ export function pathParameter(
     const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
     return read(params[name] ?? '');
   });
-  return () => takes({ path }, decorate());
+  return () => recordInputs({ path }, decorate());
 }
 
 /** The same for an id, as a bigint. An id outside 64 bits can't exist, so the error is 404 instead of 400. */

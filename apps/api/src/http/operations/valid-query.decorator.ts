@@ -2,7 +2,7 @@ import { parse } from 'node:querystring';
 import { queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { takes } from './operation.js';
+import { recordInputs } from './operation.js';
 import { requireKnownParameters } from './query-parameters.js';
 import { validated } from './validation.js';
 
@@ -29,7 +29,7 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
     const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>().url);
     return kept.get(text) ?? validate(text);
   });
-  return takes({ query: type }, decorate());
+  return recordInputs({ query: type }, decorate());
 }
 
 /** Refuses all parameters, for an operation that takes none. `ValidQuery` checks those of the others. */

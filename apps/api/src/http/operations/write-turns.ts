@@ -36,7 +36,7 @@ export class WriteTurns {
 
 /** Runs a handler when it is its account's turn. */
 @Injectable()
-export class TakesTurn implements NestInterceptor {
+export class WriteTurnInterceptor implements NestInterceptor {
   constructor(private readonly turns: WriteTurns) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
