@@ -6,7 +6,7 @@ const root = join(__dirname, '../..');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 it('the API signs nobody up, and handles no password', () => {
-  const lists = ['accounts/holder-use-cases.ts', 'sessions/use-cases.ts'].map((file) =>
+  const lists = ['accounts/sign-in/use-cases.ts', 'sessions/use-cases.ts'].map((file) =>
     read('packages/domain/src', file),
   );
   const found = lists.flatMap((text) => [...text.matchAll(/^export (?:class (\w+)|\* from '\.\/([a-z-]+)\.js')/gm)]);

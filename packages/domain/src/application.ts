@@ -1,8 +1,8 @@
+import { DeliverAccountMails } from './accounts/mails/deliver-account-mails.js';
 import {
   ChangeAddress,
   ChangePassword,
   CloseAccount,
-  DeliverAccountMails,
   LimitAttempts,
   ProveAddress,
   RequestAddressChange,
@@ -11,26 +11,23 @@ import {
   ResetPassword,
   SignIn,
   SignUp,
-} from './accounts/holder-use-cases.js';
+} from './accounts/sign-in/use-cases.js';
 import {
   Authenticate,
-  ChangePlan,
-  ChangeScopes,
   DisableKey,
-  GetAccount,
   IssueKey,
-  ListAccounts,
   ListKeys,
   ListOperations,
-  OpenAccount,
   RenameKey,
   RevokeKey,
   RollBackKey,
   RotateKey,
   ShowKey,
   ShowKeys,
-} from './accounts/key-use-cases.js';
-import type { HolderOptions, KeyOptions } from './accounts/ports.js';
+} from './accounts/keys/use-cases.js';
+import type { KeyOptions } from './accounts/keys/ports.js';
+import type { HolderOptions } from './accounts/sign-in/ports.js';
+import { ChangePlan, ChangeScopes, GetAccount, ListAccounts, OpenAccount } from './accounts/use-cases.js';
 import {
   AddAnimal,
   ChangeAnimal,

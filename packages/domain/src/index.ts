@@ -1,26 +1,33 @@
 export * from './application.js';
 export * from './accounts/account.js';
 export * from './accounts/address.js';
-export * from './accounts/account-mail.js';
-export * from './accounts/account-mail-queue.js';
-export * from './accounts/account-mail-sender.js';
+export * from './accounts/mails/account-mail.js';
+export * from './accounts/mails/account-mail-queue.js';
+export * from './accounts/mails/account-mail-sender.js';
 export * from './accounts/account-repository.js';
-export * from './accounts/api-key.js';
-export * from './accounts/api-key-repository.js';
-export * from './accounts/api-key-text.js';
+export * from './accounts/keys/api-key.js';
+export * from './accounts/keys/api-key-repository.js';
+export * from './accounts/keys/api-key-text.js';
 export * from './accounts/attempt-counter.js';
-export * from './accounts/authenticate.js';
-export { type AccountRequest, type Actor, type Authority } from './accounts/authority.js';
-export * from './accounts/credential-repository.js';
-export * from './accounts/credentials.js';
-export type { IssuedKey, IssueKeyInput } from './accounts/issue-key.js';
-export * from './accounts/key-bans.js';
-export { isWrongPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type Password } from './accounts/password.js';
-export * from './accounts/password-hasher.js';
+export * from './accounts/keys/authenticate.js';
+export { type AccountRequest, type Actor, type Authority } from './accounts/keys/authority.js';
+export * from './accounts/sign-in/credential-repository.js';
+export * from './accounts/sign-in/credentials.js';
+export type { IssuedKey, IssueKeyInput } from './accounts/keys/issue-key.js';
+export * from './accounts/keys/key-bans.js';
+export {
+  isWrongPassword,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+  type Password,
+} from './accounts/sign-in/password.js';
+export * from './accounts/sign-in/password-hasher.js';
 export * from './accounts/plan.js';
 export * from './accounts/scope.js';
-export * from './accounts/holder-use-cases.js';
-export * from './accounts/key-use-cases.js';
+export * from './accounts/sign-in/use-cases.js';
+export * from './accounts/mails/deliver-account-mails.js';
+export * from './accounts/use-cases.js';
+export * from './accounts/keys/use-cases.js';
 export * from './animals/animal.js';
 export * from './animals/animal-importer.js';
 export * from './animals/animal-repository.js';
@@ -50,6 +57,7 @@ export { escapeInvisible, hasVisible, INVISIBLE } from './kernel/text.js';
 export type { Transaction } from './kernel/transaction.js';
 export {
   DEFAULT_PAGE_SIZE,
+  type ListPart,
   MAX_IDS,
   MAX_PAGE_SIZE,
   type Page,

@@ -1,4 +1,5 @@
-import type { HolderPorts, KeyPorts } from './accounts/ports.js';
+import type { KeyPorts } from './accounts/keys/ports.js';
+import type { HolderPorts } from './accounts/sign-in/ports.js';
 import type { AnimalPorts } from './animals/ports.js';
 import type { CategoryPorts } from './categories/ports.js';
 import type { EventPorts } from './events/ports.js';

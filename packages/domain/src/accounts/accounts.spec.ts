@@ -4,7 +4,7 @@ import { type ApplicationOptions, createApplication } from '../application.js';
 import { instant } from '../kernel/clock.js';
 import { decisions, inMemoryPorts } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail, decidePlan, decideScopes } from './account.js';
-import type { IssueKeyInput } from './issue-key.js';
+import type { IssueKeyInput } from './keys/issue-key.js';
 import { describePlan, plan, type PlanName, PLANS, samePlan } from './plan.js';
 import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
 

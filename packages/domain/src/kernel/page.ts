@@ -74,3 +74,9 @@ export function requirePageSize(limit: number): void {
 export function requireFewIds(field: string, ids: readonly bigint[] = []): void {
   if (ids.length > MAX_IDS) throw invalid(field, `must be given at most ${MAX_IDS} times`);
 }
+
+/** A part of a list: at most `limit` items after the id `after`. Without either, the whole list. */
+export interface ListPart<Id> {
+  readonly after?: Id | undefined;
+  readonly limit?: number | undefined;
+}

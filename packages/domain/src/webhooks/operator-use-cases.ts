@@ -1,5 +1,5 @@
 import { typedAddress } from '../accounts/address.js';
-import type { KeyPorts } from '../accounts/ports.js';
+import type { KeyPorts } from '../accounts/keys/ports.js';
 import { DomainError } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
 import { decideRemoval, decideWebhookChange, type Webhook, type WebhookCommand, type WebhookId } from './webhook.js';

@@ -8,8 +8,8 @@ import {
   type KeyState,
   keyState,
   type NewApiKey,
-} from '../../accounts/api-key.js';
-import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+} from '../../accounts/keys/api-key.js';
+import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
 import type { Ports } from '../../application.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import type { PagePlace } from '../../kernel/page.js';

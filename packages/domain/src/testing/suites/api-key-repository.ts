@@ -1,6 +1,6 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import type { ApiKey, ApiKeyId, NewApiKey } from '../../accounts/api-key.js';
-import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+import type { ApiKey, ApiKeyId, NewApiKey } from '../../accounts/keys/api-key.js';
+import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
 import { SCOPES, type Scopes } from '../../accounts/scope.js';
 import { DAY, HOUR, later, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';

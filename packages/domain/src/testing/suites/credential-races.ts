@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.js';
-import type { AccountMailId } from '../../accounts/account-mail.js';
-import { decideRenaming } from '../../accounts/api-key.js';
-import { decideAddressChange, decideReset, decideSignUp } from '../../accounts/credentials.js';
+import type { AccountMailId } from '../../accounts/mails/account-mail.js';
+import { decideRenaming } from '../../accounts/keys/api-key.js';
+import { decideAddressChange, decideReset, decideSignUp } from '../../accounts/sign-in/credentials.js';
 import type { Ports } from '../../application.js';
 import {
   addKey,

@@ -1,7 +1,7 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/account-mail.js';
-import type { CredentialRepository } from '../../accounts/credential-repository.js';
-import type { Credentials, CredentialsChange } from '../../accounts/credentials.js';
+import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/mails/account-mail.js';
+import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
+import type { Credentials, CredentialsChange } from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { credentialRaces } from './credential-races.js';

@@ -1,4 +1,4 @@
-import { decideSignUp } from '../../accounts/credentials.js';
+import { decideSignUp } from '../../accounts/sign-in/credentials.js';
 import type { Account, AccountId } from '../../accounts/account.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';

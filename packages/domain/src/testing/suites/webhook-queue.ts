@@ -1,4 +1,4 @@
-import type { AccountMailId } from '../../accounts/account-mail.js';
+import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import type { Account } from '../../accounts/account.js';
 import { newAnimal } from '../../animals/animal.js';
 import { EVENT_TYPES, type PublishedEvent } from '../../events/event.js';

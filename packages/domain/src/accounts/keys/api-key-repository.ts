@@ -1,7 +1,7 @@
-import type { Instant } from '../kernel/clock.js';
-import type { Account, AccountId } from './account.js';
-import type { PagePart } from '../kernel/page.js';
-import type { Transaction } from '../kernel/transaction.js';
+import type { Instant } from '../../kernel/clock.js';
+import type { Account, AccountId } from '../account.js';
+import type { ListPart, PagePart } from '../../kernel/page.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import type {
   ApiKey,
   ApiKeyId,
@@ -19,12 +19,6 @@ import type {
 export interface AccountKey {
   readonly account: Account;
   readonly key: ApiKey;
-}
-
-/** A part of a list: at most `limit` items after the id `after`. Without either, the whole list. */
-export interface ListPart<Id> {
-  readonly after?: Id | undefined;
-  readonly limit?: number | undefined;
 }
 
 export interface PastKeysQuery {

@@ -1,5 +1,5 @@
-import type { Account } from './account.js';
-import { newAccountMailId } from './account-mail.js';
+import type { Account } from '../account.js';
+import { newAccountMailId } from '../mails/account-mail.js';
 import { decideAddressChange } from './credentials.js';
 import type { HolderPorts } from './ports.js';
 

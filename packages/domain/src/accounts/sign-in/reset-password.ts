@@ -1,5 +1,5 @@
-import type { Account } from './account.js';
-import { isUsable } from './account-mail.js';
+import type { Account } from '../account.js';
+import { isUsable } from '../mails/account-mail.js';
 import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
 import type { HolderPorts } from './ports.js';

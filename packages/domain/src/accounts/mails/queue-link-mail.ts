@@ -1,8 +1,11 @@
-import { canonicalAddress } from './address.js';
+import { canonicalAddress } from '../address.js';
 import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
-import type { HolderPorts } from './ports.js';
+import type { AccountMailPorts } from './ports.js';
 
-export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clock' | 'cryptography' | 'domainToAscii'>;
+export type LinkMailPorts = Pick<
+  AccountMailPorts,
+  'accountMails' | 'attempts' | 'clock' | 'cryptography' | 'domainToAscii'
+>;
 
 /**
  * Queues a mail with a link to that address. Resolves to false, and queues none, if the account has `MOST_LINKS` usable

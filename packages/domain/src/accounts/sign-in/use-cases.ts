@@ -1,9 +1,8 @@
-// Passwords, addresses and mails. They are for account holders in the portal, so the API never serves them.
+// Passwords and addresses. They are for account holders in the portal, so the API never serves them.
 
 export * from './change-address.js';
 export * from './change-password.js';
 export * from './close-account.js';
-export * from './deliver-account-mails.js';
 export * from './limit-attempts.js';
 export * from './prove-address.js';
 export * from './request-address-change.js';

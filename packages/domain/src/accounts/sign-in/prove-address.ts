@@ -1,4 +1,4 @@
-import type { Account } from './account.js';
+import type { Account } from '../account.js';
 import { decideProof } from './credentials.js';
 import type { HolderPorts } from './ports.js';
 

@@ -1,5 +1,5 @@
-import { checkAll } from '../kernel/errors.js';
-import type { Account, AccountId } from './account.js';
+import { checkAll } from '../../kernel/errors.js';
+import type { Account, AccountId } from '../account.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';

@@ -1,4 +1,4 @@
-import type { AccountId } from './account.js';
+import type { AccountId } from '../account.js';
 import { decideClosing } from './credentials.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderPorts } from './ports.js';

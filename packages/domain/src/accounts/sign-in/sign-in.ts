@@ -1,5 +1,5 @@
-import type { Account } from './account.js';
-import { readTypedAddress } from './address.js';
+import type { Account } from '../account.js';
+import { readTypedAddress } from '../address.js';
 import { decideRehash } from './credentials.js';
 import { passwordFrom } from './password.js';
 import type { HolderPorts } from './ports.js';

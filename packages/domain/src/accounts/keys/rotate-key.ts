@@ -1,6 +1,6 @@
-import { HOUR } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
-import type { Transaction } from '../kernel/transaction.js';
+import { HOUR } from '../../kernel/clock.js';
+import { invalid } from '../../kernel/errors.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import { type ApiKeyId, decideRotation, type KeyCommand, MOST_OVERLAP, type RotationState } from './api-key.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 import type { KeyOptions, KeyPorts } from './ports.js';

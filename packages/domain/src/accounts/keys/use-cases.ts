@@ -1,12 +1,10 @@
-// Accounts and their keys: for the API, the commands of operators and the portal.
+// Keys, for the API, the commands of operators and the portal.
 
-import type { Instant } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
-import { type Page, type PagePlace, readPage } from '../kernel/page.js';
-import { escapeInvisible } from '../kernel/text.js';
-import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
-import { emailAddress, typedAddress } from './address.js';
-import type { AccountKey, ListPart } from './api-key-repository.js';
+import type { Instant } from '../../kernel/clock.js';
+import { type ListPart, type Page, type PagePlace, readPage } from '../../kernel/page.js';
+import type { AccountId } from '../account.js';
+import { typedAddress } from '../address.js';
+import type { AccountKey } from './api-key-repository.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -25,115 +23,11 @@ import {
   requireTheirs,
 } from './api-key.js';
 import type { IssuedKey } from './issue-key.js';
-import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
-import type { KeyOptions, KeyPorts } from './ports.js';
-import { scopeList } from './scope.js';
+import type { KeyPorts } from './ports.js';
 
 export { Authenticate } from './authenticate.js';
 export { IssueKey } from './issue-key.js';
 export * from './rotate-key.js';
-
-export interface OpenAccountInput {
-  readonly email: string;
-  /** The plan of a new account; the default is free. An existing account must already be on this plan. */
-  readonly plan?: Plan | undefined;
-  /** Whether the address of an existing account may be unproven. */
-  readonly isUnprovenFine?: boolean | undefined;
-}
-
-export class OpenAccount {
-  constructor(
-    private readonly ports: Pick<KeyPorts, 'accounts' | 'clock' | 'domainToAscii'>,
-    private readonly options: Pick<KeyOptions, 'provesAddresses'>,
-  ) {}
-
-  /**
-   * Returns the account of that address, and opens one if there is none.
-   *
-   * @throws DomainError `invalid_parameter`, also if the account is on another plan; `address_unproven`.
-   */
-  async execute(input: OpenAccountInput): Promise<Account> {
-    const account = (await this.ports.accounts.findByEmail(typedAddress(input.email))) ?? (await this.open(input));
-    if (this.options.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
-    if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
-      const { email, plan } = account;
-      throw invalid('plan', `differs from the plan of the account ${escapeInvisible(email)}: ${describePlan(plan)}`);
-    }
-    return account;
-  }
-
-  private async open({ email, plan = PLANS.free }: OpenAccountInput): Promise<Account> {
-    const { accounts, clock, domainToAscii } = this.ports;
-    const address = emailAddress(email, domainToAscii);
-    return accounts.open({ email: address, plan, scopes: undefined, createdAt: clock.now() });
-  }
-}
-
-export class GetAccount {
-  constructor(private readonly ports: Pick<KeyPorts, 'accounts'>) {}
-
-  /** Undefined if there is no such account, or it is closed. */
-  async execute(id: AccountId): Promise<Account | undefined> {
-    return this.ports.accounts.findById(id);
-  }
-}
-
-export class ListAccounts {
-  constructor(private readonly ports: Pick<KeyPorts, 'accounts'>) {}
-
-  /** The open accounts, or a part of them, ascending by id. */
-  async execute(part?: ListPart<AccountId>): Promise<readonly Account[]> {
-    return this.ports.accounts.list(part);
-  }
-}
-
-export interface ChangePlanInput {
-  readonly email: string;
-  readonly plan: Plan;
-  /** Whether the account's address may be unproven. */
-  readonly isUnprovenFine?: boolean | undefined;
-}
-
-export class ChangePlan {
-  constructor(
-    private readonly ports: Pick<KeyPorts, 'accounts'>,
-    private readonly options: Pick<KeyOptions, 'provesAddresses'>,
-  ) {}
-
-  /**
-   * Puts an account on another plan from its next request on. Its used counts stay.
-   *
-   * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
-   */
-  async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
-    const command = {
-      email: typedAddress(email),
-      plan,
-      isUnprovenFine: isUnprovenFine || !this.options.provesAddresses,
-    };
-    return this.ports.accounts.change(command.email, (account) => decidePlan(account, command));
-  }
-}
-
-export interface ChangeScopesInput {
-  readonly email: string;
-  /** Undefined: all scopes. */
-  readonly scopes: readonly string[] | undefined;
-}
-
-export class ChangeScopes {
-  constructor(private readonly ports: Pick<KeyPorts, 'accounts'>) {}
-
-  /**
-   * Restricts an account, and so all its keys, to these scopes from its next request on. The keys' own scopes stay.
-   *
-   * @throws DomainError `invalid_parameter`, or `not_found` if no account has that address.
-   */
-  async execute({ email, scopes }: ChangeScopesInput): Promise<Account> {
-    const command = { email: typedAddress(email), scopes: scopes && scopeList(scopes) };
-    return this.ports.accounts.change(command.email, (account) => decideScopes(account, command));
-  }
-}
 
 export interface ShownKey {
   readonly key: ApiKey;

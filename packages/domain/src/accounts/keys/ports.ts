@@ -1,0 +1,14 @@
+import type { AccountOptions, AccountPorts } from '../ports.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
+import type { KeyEnvironment } from './api-key-text.js';
+import type { KeyBans } from './key-bans.js';
+
+export interface KeyPorts extends AccountPorts {
+  readonly apiKeys: ApiKeyRepository;
+  readonly requests: KeyBans;
+}
+
+export interface KeyOptions extends AccountOptions {
+  /** The environment whose keys this deployment issues and accepts. Default: `live`. */
+  readonly keyEnvironment: KeyEnvironment;
+}
