@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EVENT_TYPES, instant, MOST_WEBHOOKS, type Webhook } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { usePortal } from './support/portal.js';
@@ -80,9 +80,8 @@ describe('a webhook', () => {
     const { person, webhook, path } = await owner();
     for (let rotations = 0; rotations < 4; rotations += 1)
       await portal.application.rotateWebhookSecret.execute(byOperator(webhook));
-    const refused = await person.post(`${path}/rotate`);
-    expect(secretIn(refused)).toBeUndefined();
-    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('it can get another one from ')]);
+    const { status, text } = await person.post(`${path}/rotate`);
+    expect([status, text]).toEqual([422, expect.stringContaining('it can get another one from ')]);
   });
 
   it('is disabled, enabled, pinged and deleted by its buttons', async () => {
@@ -223,40 +222,34 @@ describe('a webhook', () => {
   it('is not made by who is signed out while its URL is looked up, and the sign-in page says so', async () => {
     const person = await portal.signedUp();
     await portal.application.requestPasswordReset.execute({ email: person.email });
-    const token = portal.mailer.to(person.email, 'reset').at(-1)?.token ?? '';
-    const check = portal.webhookSender.check.bind(portal.webhookSender);
-    portal.webhookSender.check = async (url) => {
+    const token = await portal.tokenMailedTo(person.email, 'reset');
+    const check = jest.spyOn(portal.webhookSender, 'check').mockImplementation(async (url) => {
       await portal.application.resetPassword.execute({ token, password: 'an owner’s new password' });
       return url;
-    };
-    try {
-      const { status, text } = await person.fillIn('/webhooks', filledIn());
-      expect([status, text]).toEqual([403, expect.stringContaining('<h1>You have been signed out</h1>')]);
-      expect(text).not.toContain(person.email);
-    } finally {
-      portal.webhookSender.check = check;
-    }
+    });
+    const { status, text } = await person.fillIn('/webhooks', filledIn());
+    check.mockRestore();
+    expect([status, text]).toEqual([403, expect.stringContaining('<h1>You have been signed out</h1>')]);
+    expect(text).not.toContain(person.email);
     expect(await webhooksOf(person)).toEqual([]);
   });
 
-  it.each([
-    ['#url">URL: Must begin with https://', {}],
-    ['#types">What is sent: Must be some of pet.added', { types: [] }],
-    ['#description">Description (optional): Must be at most 255', { description: 'x'.repeat(256) }],
-  ])('that is refused is not made, and its form keeps what was typed: %s', async (problem, fields) => {
+  it('that is refused is not made, and its form keeps what was typed', async () => {
     const person = await portal.signedUp();
-    const typed = {
-      url: 'http://shop.example.com/',
-      description: 'till',
-      types: ['pet.added', 'pet.removed'],
-      ...fields,
-    };
+    const typed = { url: 'http://shop.example.com/', description: 'till', types: ['pet.added', 'pet.removed'] };
     const { status, text } = await person.fillIn('/webhooks', typed);
-    expect([status, text]).toEqual([422, expect.stringContaining(`href="${problem}`)]);
+    expect([status, text]).toEqual([422, expect.stringContaining('href="#url">URL: Must begin with https://')]);
     for (const value of [typed.url, typed.description]) expect(text).toContain(`value="${value}"`);
     const checked = [...text.matchAll(/name="types" value="([^"]+)" checked/g)].map(([, type]) => type);
     expect(checked).toEqual(typed.types);
     expect(await webhooksOf(person)).toEqual([]);
+  });
+
+  it('that is refused for several fields says so at each', async () => {
+    const fields = { ...filledIn({ types: [] }), description: 'x'.repeat(256) };
+    const { text } = await (await portal.signedUp()).fillIn('/webhooks', fields);
+    expect(text).toContain('href="#description">Description (optional): Must be at most 255');
+    expect(text).toContain('href="#types">What is sent: Must be some of pet.added');
   });
 
   it('is refused beside the form if the account has as many as it can have', async () => {
