@@ -38,7 +38,7 @@ describe('a form that is sent after its session has ended', () => {
     expect(text).toContain('<h1>You have been signed out</h1>');
     expect(text).toContain('Your form was not saved.');
     expect(text).not.toContain('Bella');
-    expect((await signIn(person)).headers.get('location')).toBe('/catalogue?status=sold');
+    expect((await signIn(person)).location).toBe('/catalogue?status=sold');
     expect((await portal.application.listAnimals.execute({ limit: 100 })).items).toEqual([]);
   });
 });
@@ -47,9 +47,9 @@ describe('after its session has ended', () => {
   it('a page says so, and comes back after signing in', async () => {
     const person = await portal.signedUp();
     portal.clock.advance(30 * MINUTE);
-    expect((await person.get('/catalogue?status=sold')).headers.get('location')).toBe('/sign-in');
+    expect((await person.get('/catalogue?status=sold')).location).toBe('/sign-in');
     expect((await person.get('/sign-in')).text).toContain('You have been signed out. This happens after 30 minutes');
-    expect((await signIn(person)).headers.get('location')).toBe('/catalogue?status=sold');
+    expect((await signIn(person)).location).toBe('/catalogue?status=sold');
   });
 
   it('the warning leads to the page around a form that was refused', async () => {
@@ -105,7 +105,7 @@ describe('a session', () => {
     await person.get('/account');
     const copy = copyOf(person);
     expect((await end(person)).status).toBe(303);
-    expect((await copy.get('/account')).headers.get('location')).toBe('/sign-in');
+    expect((await copy.get('/account')).location).toBe('/sign-in');
     expect((await person.get('/account')).status).toBe(how === 'changing the password' ? 200 : 303);
   });
 
