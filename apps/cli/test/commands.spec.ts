@@ -216,9 +216,7 @@ describe('accounts', () => {
       stderr: '',
     });
     const own = ['enterprise', '--per-minute', '5000', '--per-day', '1000000'];
-    expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
-    const PLAN = 'enterprise (5000 a minute, 1000000 a day)';
-    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN }]);
+    expect((await accounts('plan', 'grows@example.com', ...own)).stdout).toContain('(5000 a minute, 1000000 a day)');
   });
 
   it('scopes holds an account to scopes in the running service', async () => {

@@ -215,9 +215,10 @@ describe('the CSV of a program', () => {
     ]);
   });
 
-  it('has the apostrophes of --for-spreadsheets taken away, if its encoding is one that only others write', async () => {
+  it('has the apostrophes of --for-spreadsheets taken away, if only a spreadsheet writes such encodings or separators', async () => {
     const file = "name,categoryId\n'+1,'-1\n";
     expect(await rowsOf(readCsv, file, 5, 'windows-1252')).toEqual([animal(2, '+1', -1n)]);
+    expect(await rowsOf(readCsv, file.replaceAll(',', ';'))).toEqual([animal(2, '+1', -1n)]);
     expect(await rowsOf(readCsv, file.replace("'-1", '-1'), 5, 'utf-8')).toEqual([animal(2, "'+1", -1n)]);
   });
 });
