@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type AccountId, createApplication } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -386,6 +389,25 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     expect(Math.max(...rows.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
     sink.resume();
     await becomeReceivedOnce(ids);
+  });
+
+  it('send webhooks with the time of PostgreSQL, so that receivers don’t refuse them', async () => {
+    const times: number[] = [];
+    const receiver = createServer(({ headers }, response) => {
+      times.push(Number(headers['webhook-timestamp']) * 1_000);
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const { port } = receiver.address() as AddressInfo;
+    const { application, webhook, close } = await createWebhook(`http://127.0.0.1:${port}`);
+    await startWith(HOUR, { WEBHOOK_ALLOW: '127.0.0.0/8' });
+    await application.pingWebhook.execute(byOperator(webhook));
+    await until(() => times.length === 1);
+    // What Standard Webhooks tolerates.
+    expect(Math.abs((times[0] ?? NaN) - Date.now())).toBeLessThan(300_000);
+    await client.query('DELETE FROM webhooks');
+    await close();
+    receiver.close();
   });
 
   it('expire and delete nothing too early, and say why', async () => {
