@@ -1,13 +1,13 @@
 /**
  * `npm run bench` runs all benchmarks, `npm run bench -- growth` one of them. `--write` writes their sections of
- * results.md. `--profile` prints where the API's time goes instead.
+ * results.md. `--profile` writes profiles of the API's processor time instead.
  */
 import { parseArgs } from 'node:util';
 import { leaveCoreToService } from './cores.mjs';
 import { measureGrowth } from './growth.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { hasWrk } from './load.mjs';
-import { printProfiles } from './profile.mjs';
+import { writeProfiles } from './profile.mjs';
 import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
 import { measureSizing } from './sizing.mjs';
@@ -58,7 +58,7 @@ const options = {
   workloads: listOf('workloads'),
 };
 if (values.profile) {
-  await printProfiles(options);
+  await writeProfiles(options);
 } else {
   for (const [name, measure] of Object.entries(benchmarks)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;

@@ -1,7 +1,7 @@
 import { load } from './load.mjs';
 import { about, table, whole } from './results-page.mjs';
-import { createKey, startApi } from './services.mjs';
-import { openStore } from './store.mjs';
+import { startApi } from './services.mjs';
+import { openAccounts, openStore } from './store.mjs';
 import { median, middle } from './turns.mjs';
 import { withKeys } from './workloads.mjs';
 
@@ -25,7 +25,7 @@ const KINDS = {
 /** Measures reads with one connection while the number of animals grows. */
 export async function measureGrowth(options) {
   const store = await openStore();
-  const key = createKey(store.env);
+  const [key] = await openAccounts(store, 1);
   const service = await startApi(store.settings);
   const cells = Object.fromEntries(Object.keys(KINDS).map((name) => [name, []]));
   for (const animals of SIZES) {

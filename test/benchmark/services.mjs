@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,13 +40,6 @@ export const peerNames = Object.keys(PEERS);
 export function startPeer(name, env) {
   const { program, args, flags = [] } = PEERS[name];
   return start({ program: join(root, program()), args, env, flags, ready: LISTENS });
-}
-
-/** Creates a key that no limit stops. */
-export function createKey(env) {
-  const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const args = [join(root, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
-  return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
 /** Compiled here, because no version of Node.js runs decorators. */

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import { cpuSeconds, memory } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { about, table, whole } from './results-page.mjs';
-import { createKey, startApi, startWorker } from './services.mjs';
-import { openStore } from './store.mjs';
+import { startApi, startWorker } from './services.mjs';
+import { openAccounts, openStore } from './store.mjs';
 import { ANIMALS } from './workloads.mjs';
 
 const SECONDS = 20;
@@ -24,7 +24,7 @@ export async function measureSizing() {
   await store.fill(ANIMALS);
   const { rows } = await store.client.query('SELECT pg_backend_pid() AS pid');
   const postgres = parentOf(rows[0].pid);
-  const key = createKey(store.env);
+  const [key] = await openAccounts(store, 1);
   const settings = { ...store.settings, LOG_LEVEL: 'info', ACCESS_LOG: 'on', REDIS_URL: redis.url };
   const apis = [await startApi(settings), await startApi(settings)];
   const worker = await startWorker(store.env, { isBeside: true });

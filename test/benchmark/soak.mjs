@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { load, memory } from './load.mjs';
 import { about, table, whole } from './results-page.mjs';
-import { createKey, startApi, startWorker } from './services.mjs';
-import { openStore } from './store.mjs';
+import { startApi, startWorker } from './services.mjs';
+import { openAccounts, openStore } from './store.mjs';
 import { median } from './turns.mjs';
 import { ANIMALS, walkPages, withKeys, workloadsOf } from './workloads.mjs';
 
@@ -18,7 +18,7 @@ export async function measureSoak({ minutes }) {
   await store.fill(ANIMALS);
   const service = await startApi(store.settings, ['--import', join(import.meta.dirname, 'collect-garbage.mjs')]);
   const worker = await startWorker(store.env, { isBeside: true });
-  const key = createKey(store.env);
+  const [key] = await openAccounts(store, 1);
   const requests = withKeys(workloadsOf((await walkPages(service.origin, key)).ours).mix, [key]);
   const [samples, rates] = [[], []];
   for (const startedAt = performance.now(); performance.now() - startedAt < minutes * 60_000;) {

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { load, memory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { createKey, peerNames, startApi, startPeer, startWorker } from './services.mjs';
-import { openPeers, openStore } from './store.mjs';
+import { peerNames, startApi, startPeer, startWorker } from './services.mjs';
+import { openAccounts, openPeers, openStore } from './store.mjs';
 import { inTurns, median, middle, ratio, warmUp } from './turns.mjs';
 import { ANIMALS, walkPages, withKeys, WORKLOADS, workloadsOf } from './workloads.mjs';
 
@@ -17,7 +17,7 @@ export async function measureThroughput(options) {
   const { workloads = WORKLOADS, peers = peerNames, connections = CONNECTIONS } = options;
   const store = await openStore();
   await store.fill(ANIMALS);
-  const key = createKey(store.env);
+  const [key] = await openAccounts(store, 1);
   const peersEnv = await openPeers(store, ANIMALS, key);
   const starts = {
     ours: () => startApi(store.settings),

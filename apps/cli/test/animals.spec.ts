@@ -87,25 +87,15 @@ There is no field here for
   });
 
   it('says so where no row is an animal, or there is none', async () => {
-    const old = `${ASM3_HEADER}Old,Cat,0,0,2020-01-01,0\n`;
-    const { code, stdout } = await importing(`${old}Guest,Cat,0,0,,1\n`, '--format', 'asm3');
-    expect({ code, stdout }).toMatchObject({
+    const gone = `${ASM3_HEADER}Old,Cat,0,0,2020-01-01,0\nGuest,Cat,0,0,,1\n`;
+    expect(await importing(gone, '--format', 'asm3')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^0 animals added\n {2}the file has 2 rows, and none is an animal to add\n/),
     });
-    expect((await importing('{"animals":[]}', '--format', 'petfinder')).stdout).toBe(
-      '0 animals added\n  the file has no rows\n',
-    );
-    expect((await importing(HEADER, '--dry-run')).stdout).toContain('the file has no rows\n');
+    expect(await importing(HEADER)).toMatchObject({ code: 0, stdout: '0 animals added\n  the file has no rows\n' });
   });
 
-  it('reads a file of an old Mac, and one that another program has cut short', async () => {
-    const file = 'id,name,categoryId,status\r,Mia,2\r,Rex, 1,Available\r';
-    expect(await importing(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 animals added\n/) });
-    expect(await exported()).toBe(`${HEADER}1,Mia,2,available\r\n2,Rex,1,available\r\n`);
-  });
-
-  it('reads a file in the encoding that is named, and says what a file is that is not UTF-8', async () => {
+  it('reads a file in the encoding that is named', async () => {
     const file = await fileOf('excel.csv', Buffer.from('name;categoryId\r\nZo\xeb\x92s \x80;1\r\n', 'latin1'));
     expect(await animals(['import', file])).toMatchObject({
       code: 65,
@@ -117,11 +107,6 @@ There is no field here for
       code: 64,
       stderr: expect.stringMatching(/^--encoding must be one such as windows-1252/),
     });
-  });
-
-  it('names --format for a file of JSON', async () => {
-    const file = await fileOf('array.json', '[\n  {"name": "Rex", "categoryId": 1}\n]\n');
-    expect(await animals(['import', file])).toMatchObject({ code: 65, stderr: expect.stringContaining('--format') });
   });
 
   it('names the first hundred refused rows, whoever refuses them, and counts the others', async () => {
@@ -153,24 +138,22 @@ There is no field here for
   });
 
   it('takes foreign formats into the categories that are named, or have the names of the species', async () => {
-    const dog = '{"animals":[{"name":"Rex","type":"Dog","species":"Dog","status":"found"}]}';
-    expect(await importing(dog, '--format', 'petfinder')).toMatchObject({
+    const row = (species: string) => `${ASM3_HEADER}Rex,"${species}",,,,\n`;
+    const take = (species: string, ...categories: readonly string[]) =>
+      importing(row(species), '--format', 'asm3', ...categories);
+    expect(await take('Dog')).toMatchObject({
       code: 65,
-      stderr: expect.stringContaining('line 1: species "Dog" has no category\n'),
+      stderr: expect.stringContaining('line 2: ANIMALSPECIES "Dog" has no category\n'),
     });
-    const categories = ['--categories', 'Scales, Fins & Other=-3,dog=9223372036854775807'];
-    expect(await importing(dog, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
-    const fish = `${ASM3_HEADER}Nemo,"Scales, Fins & Other",,,,\n`;
-    expect(await importing(fish, '--format', 'asm3', ...categories)).toMatchObject({ code: 0 });
     await ask(
       database.url,
       `INSERT INTO categories (id, name, name_key) VALUES (5, 'CATS', 'cats'), (6, 'Dog', 'dog')`,
     );
-    const cat = dog.replaceAll('Dog', 'Cats');
-    expect(await importing(cat, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
-    expect(await importing(dog, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
-    const [rex, nemo] = ['Rex,9223372036854775807,pending', 'Nemo,-3,available'];
-    expect(await exported()).toBe(`${HEADER}1,${rex}\r\n2,${nemo}\r\n3,Rex,5,pending\r\n4,${rex}\r\n`);
+    const named = ['--categories', 'Scales, Fins & Other=-3,dog=9223372036854775807'];
+    for (const species of ['Dog', 'Scales, Fins & Other', 'Cats'])
+      expect(await take(species, ...named)).toMatchObject({ code: 0 });
+    const found = await ask<{ id: string }>(database.url, 'SELECT category_id AS id FROM animals ORDER BY animals.id');
+    expect(found.map(({ id }) => id)).toEqual(['9223372036854775807', '-3', '5']);
   });
 });
 
@@ -249,18 +232,7 @@ describe('animals export', () => {
   );
 
   it('for spreadsheets has a byte order mark and no cell that one would calculate, whatever separates cells there', async () => {
-    const names = [
-      '=HYPERLINK("https://evil.example")',
-      '+1',
-      '-1',
-      '@SUM(A1)',
-      '\t=1',
-      '\r=1',
-      ' =1',
-      "'=1",
-      '＝1',
-      'a;=1',
-    ];
+    const names = ['=HYPERLINK("https://evil.example")', '+1', '@SUM(A1)', '\t=1', ' =1', "'=1", '＝1', 'a;=1'];
     const lines = ['Rex', ...names].map((text) => JSON.stringify({ name: text, categoryId: -1 }));
     await importing(lines.join('\n'), '--format', 'ndjson');
     const file = await exported('--for-spreadsheets');
@@ -271,13 +243,6 @@ describe('animals export', () => {
     await ask(database.url, 'TRUNCATE animals CASCADE');
     expect(await importing(file)).toMatchObject({ code: 0 });
     expect(await exported('--format', 'ndjson')).toBe(exact);
-    // Saved by a spreadsheet in Europe.
-    const saved = 'name;categoryId\n\'+1;"\'-1"\n';
-    expect(await importing(saved)).toMatchObject({ code: 0 });
-    expect(await exported('--format', 'ndjson')).toContain('"name":"+1","categoryId":-1');
-    // Anybody else's apostrophe stays.
-    await importing("name,categoryId\n'+2,1\n");
-    expect(await exported()).toContain(",'+2,1,");
   });
 
   it('writes a file whole, of no animals a header at most, and tells how many there are', async () => {

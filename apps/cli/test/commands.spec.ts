@@ -104,12 +104,12 @@ describe('keys create', () => {
     expect(scopes).toEqual(['all', 'all', 'pets:write,orders:write', 'pets:write,orders:write']);
   });
 
-  it.each([1, 3_650])('creates a key that expires after %i days', async (days) => {
+  it('creates a key that expires after so many days', async () => {
     const before = Date.now();
-    await create('--email', `days-${days}@example.com`, '--expires-in', String(days));
-    const [{ EXPIRES = '' } = {}] = await list('--email', `days-${days}@example.com`);
-    expect(Date.parse(EXPIRES)).toBeGreaterThanOrEqual(before + days * DAY);
-    expect(Date.parse(EXPIRES)).toBeLessThanOrEqual(Date.now() + days * DAY);
+    await create('--email', 'days@example.com', '--expires-in', '3650');
+    const [{ EXPIRES = '' } = {}] = await list('--email', 'days@example.com');
+    expect(Date.parse(EXPIRES)).toBeGreaterThanOrEqual(before + 3_650 * DAY);
+    expect(Date.parse(EXPIRES)).toBeLessThanOrEqual(Date.now() + 3_650 * DAY);
   });
 
   it('works on a data folder while no service runs', async () => {
@@ -124,18 +124,22 @@ describe('keys create', () => {
 
 describe('keys list', () => {
   it('shows whether each key works, and when it was last used', async () => {
-    const created = [];
-    for (let count = 0; count < 4; count += 1) created.push(await create('--email', 'states@example.com'));
-    const [active = '', rotated = '', over = '', revoked = ''] = created;
+    const active = await create('--email', 'states@example.com');
+    const rotated = await create('--email', 'states@example.com');
+    const over = await create('--email', 'states@example.com');
+    const revoked = await create('--email', 'states@example.com');
     const { stdout: replacement } = await keys('rotate', await idOf(rotated));
     await keys('rotate', await idOf(over), '--overlap', '0');
     await keys('revoke', await idOf(revoked));
     await query(`UPDATE api_keys SET last_used_at = '2026-11-21T12:34:00Z' WHERE id = ${await idOf(revoked)}`);
-    const states = await list('--email', 'states@example.com');
-    expect(states.map(({ STATE }) => STATE)).toEqual(['active', 'rotated', 'expired', 'revoked', 'active', 'active']);
-    expect(states[0]).toMatchObject({ KEY: `…${active.slice(-4)}`, EXPIRES: 'never', 'LAST USED': 'never' });
-    expect(states[1]?.['EXPIRES']).toMatch(/^\d{4}-/);
-    expect(states[3]?.['LAST USED']).toBe('2026-11-21T12:34:00.000Z');
+    expect(await list('--email', 'states@example.com')).toMatchObject([
+      { KEY: `…${active.slice(-4)}`, STATE: 'active', EXPIRES: 'never', 'LAST USED': 'never' },
+      { STATE: 'rotated', EXPIRES: expect.stringMatching(/^\d{4}-/) },
+      { STATE: 'expired' },
+      { STATE: 'revoked', 'LAST USED': '2026-11-21T12:34:00.000Z' },
+      { STATE: 'active' },
+      { STATE: 'active' },
+    ]);
     expect([await answerTo(replacement.trim()), await answerTo(rotated)]).toEqual(['ok', 'ok']);
   });
 
@@ -198,12 +202,8 @@ describe('a key that can’t be shown', () => {
     const { code, stderr } = await callKeys(['rotate', await idOf(old), '--overlap', '0'], { stdout: closed() });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^key \d+ .* so it was revoked; key \d+ \(….{4}\) is unchanged\n$/);
-    expect(await list('--email', 'unseen@example.com')).toEqual([
-      before,
-      expect.objectContaining({ STATE: 'revoked' }),
-    ]);
+    expect(await list('--email', 'unseen@example.com')).toMatchObject([before, { STATE: 'revoked' }]);
     expect(await answerTo(old)).toBe('ok');
-    expect(await keys('rotate', await idOf(old))).toMatchObject({ code: 0 });
   });
 });
 
@@ -216,9 +216,7 @@ describe('accounts', () => {
       stderr: '',
     });
     const own = ['enterprise', '--per-minute', '5000', '--per-day', '1000000'];
-    expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
-    const PLAN = 'enterprise (5000 a minute, 1000000 a day)';
-    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN }]);
+    expect((await accounts('plan', 'grows@example.com', ...own)).stdout).toContain('(5000 a minute, 1000000 a day)');
   });
 
   it('scopes holds an account to scopes in the running service', async () => {
@@ -442,26 +440,17 @@ describe('text of strangers', () => {
     expect(printed[0]?.stdout).toContain(`${NAME}\\u{A}B\n`);
     expect(printed[1]?.stdout).toContain(String.raw`\u{1B}]0;x\u{202E}@example.com  `);
     expect(printed[2]?.stdout).toContain(`  ${ESCAPED}\\n2 animals added: 1\n`);
-    await query(`DELETE FROM api_keys WHERE name LIKE '%a%B'`);
-    await query(`DELETE FROM accounts WHERE email LIKE '%]0;x%'`);
   });
 
-  it('is told apart where it looks alike: addresses and names of keys are printed with all that is invisible escaped', async () => {
+  it('is told apart where it looks alike: addresses and names are printed with all that is invisible escaped', async () => {
     await create('--email', 'alike@example.com', '--name', 'de\u200bploy \u{e0001}\u2800');
     await query(`UPDATE accounts SET email = 'a\u00adlike@example.com' WHERE email = 'alike@example.com'`);
-    await query(`INSERT INTO messages (id, account_id, text, status, due_at, created_at)
-      SELECT 'msg_alike', id, 'x', 'failed', now(), '2026-01-01' FROM accounts WHERE email = 'a\u00adlike@example.com'`);
     const address = String.raw`a\u{AD}like@example.com`;
-    expect((await keys('list')).stdout).toMatch(
-      new RegExp(String.raw` a\\u\{AD\}like@example.com .* de\\u\{200B\}ploy \\u\{E0001\}\\u\{2800\}\n`),
-    );
-    expect((await accounts('list')).stdout).toContain(` ${address} `);
+    const { stdout } = await keys('list');
+    expect(stdout).toContain(` ${address} `);
+    expect(stdout).toContain(String.raw`de\u{200B}ploy \u{E0001}\u{2800}`);
     expect((await accounts('plan', 'a\u00adlike@example.com', 'pro')).stdout).toContain(`the account of ${address} is`);
     expect((await accounts('plan', 'b\u00adlike@example.com', 'pro')).stderr).toContain(String.raw`b\u{AD}like@`);
-    expect((await on(messageCommands)(['list', '--failed'])).stdout).toContain(` ${address} `);
-    await query(`DELETE FROM messages WHERE id = 'msg_alike'`);
-    await query(`DELETE FROM api_keys WHERE name LIKE 'de%ploy%'`);
-    await query(`DELETE FROM accounts WHERE email LIKE 'a%like@%'`);
   });
 
   it('is exact in an export, unless that goes to a terminal', async () => {
@@ -470,7 +459,6 @@ describe('text of strangers', () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
     const { stdout } = await on(animalCommands)(['export', '--format', 'ndjson'], { stdout: terminal });
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
-    await query(`DELETE FROM animals WHERE status = 'sold'`);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { linkIn, type Visitor, walk } from './support/portal-visitor.js';
+import { type Answer, linkIn, refusal, type Visitor, walk } from './support/portal-visitor.js';
 import {
   addAnimal,
   call,
@@ -15,12 +15,13 @@ import {
 async function sent(visitor: Visitor, path: string, fields: Record<string, string>) {
   const answer = await visitor.post(path, fields);
   expect(answer.status).toBe(303);
-  return visitor.get(answer.headers.get('location') ?? '');
+  return visitor.get(answer.location);
 }
 
-describe('the page of categories', () => {
-  const versionIn = ({ text }: { readonly text: string }) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
+/** The version of what the page's form shows. */
+const versionIn = ({ text }: Answer) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
 
+describe('the page of categories', () => {
   it('adds one under a number that no animal has, or under the one that was typed', async () => {
     const visitor = await portal.signedUp();
     const id = newCategoryId();
@@ -36,18 +37,13 @@ describe('the page of categories', () => {
 
   const named = newCategoryId();
   it.each([
-    ['a blank name', { name: ' ', number: '' }, 'Must have at least one visible character.'],
-    ['a name that is taken', { name: `SEALS ${named}`, number: '' }, `Another category has the name &quot;SEALS`],
-    ['a word as its number', { name: 'Cats', number: 'one' }, 'Must be a whole number from -9223372036854775808 to 9'],
+    ['a name that is taken', { name: `SEALS ${named}`, number: '' }, 'Another category has the name &quot;SEALS'],
     ['a number that has a name', { name: 'Cats', number: `${named}` }, 'Already named “Seals'],
   ])('shows %s as a problem, with what was typed', async (_case, fields, problem) => {
     await nameCategory(named, `Seals ${named}`);
-    const visitor = await portal.signedUp();
-    const refused = await visitor.fillIn('/categories', fields);
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain(problem);
-    expect(refused.text).toContain(`value="${fields.name}"`);
-    expect(refused.text).toContain(`value="${fields.number}"`);
+    const refused = await (await portal.signedUp()).fillIn('/categories', fields);
+    expect(refused).toMatchObject(refusal(problem));
+    for (const typed of Object.values(fields)) expect(refused.text).toContain(`value="${typed}"`);
   });
 
   it('renames one, and names a number that has none', async () => {
@@ -72,8 +68,7 @@ describe('the page of categories', () => {
     const version = versionIn(await visitor.get(`/categories/${id}/name`));
     await nameCategory(id, `Tigers ${id}`);
     const refused = await visitor.post(`/categories/${id}/name`, { name: `Lions ${id}`, version });
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain(`its name is “Tigers ${id}” now`);
+    expect(refused).toMatchObject(refusal(`its name is “Tigers ${id}” now`));
     expect(refused.text).toContain(`value="Lions ${id}"`);
     expect(await nameOf(id)).toBe(`Tigers ${id}`);
     await sent(visitor, `/categories/${id}/name`, { name: `Lions ${id}`, version: versionIn(refused) });
@@ -90,12 +85,11 @@ describe('the page of categories', () => {
     expect((await sent(visitor, `/categories/${unused}/remove`, {})).text).toContain('The category is removed.');
     expect(await nameOf(unused)).toBeUndefined();
     const refused = await visitor.post(`/categories/${used}/remove`);
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain(`An animal has the category ${used}.`);
+    expect(refused).toMatchObject(refusal(`An animal has the category ${used}.`));
     expect(await nameOf(used)).toBeDefined();
   });
 
-  it.each(['x', '9223372036854775808', '1.5'])('is not there for the number %s', async (id) => {
+  it.each(['x', '9223372036854775808'])('is not there for the number %s', async (id) => {
     const visitor = await portal.signedUp();
     await visitor.get('/categories');
     for (const path of [`/categories/${id}/name`, `/categories/${id}/remove`]) {
@@ -123,13 +117,13 @@ describe('the catalogue', () => {
   });
 
   it('shows the animals of one category, on every page and with every status', async () => {
-    const [id, other] = [newCategoryId(), newCategoryId()];
-    for (let index = 0; index < 21; index += 1) await addAnimal(`of-${id}-${index}.`, id, 'sold');
-    await addAnimal('of another', other, 'sold');
+    const id = newCategoryId();
+    const names = Array.from({ length: 21 }, (_, index) => `of-${id}-${index}.`);
+    for (const name of names) await addAnimal(name, id, 'sold');
+    await addAnimal('of-another-1.', newCategoryId(), 'sold');
     const visitor = await portal.signedUp();
-    const pages = await walk(visitor, `/catalogue?categoryId=${id}`, /(of-\d+-\d+\.|of another)/g);
-    expect(pages.flat()).toEqual(Array.from({ length: 21 }, (_, index) => `of-${id}-${index}.`));
-    expect(pages.map(({ length }) => length)).toEqual([20, 1]);
+    const pages = await walk(visitor, `/catalogue?categoryId=${id}`, /(of-\w+-\d+\.)/g);
+    expect(pages).toEqual([names.slice(0, 20), names.slice(20)]);
     const { text } = await visitor.get(`/catalogue?categoryId=${id}`);
     expect(text).toContain(`href="/catalogue?status=pending&amp;categoryId=${id}"`);
     const pending = await visitor.get(`/catalogue?status=pending&categoryId=${id}`);
@@ -138,13 +132,11 @@ describe('the catalogue', () => {
 
   it.each([
     ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
-    ['categoryId=1&categoryId=2', '#filter-categoryId', 'Category: Must be given once.'],
     ['id=12345678901234567890', '#filter-id', 'Id: Must be a whole number from -9223372036854775808'],
   ])('lists nothing for %s, and says why', async (query, link, problem) => {
-    const { status, text } = await (await portal.signedUp()).get(`/catalogue?${query}`);
-    expect(status).toBe(422);
-    expect(text).toContain(`<a href="${link}">${problem}`);
-    expect(text).not.toContain('<tr id="animal-');
+    const refused = await (await portal.signedUp()).get(`/catalogue?${query}`);
+    expect(refused).toMatchObject(refusal(`<a href="${link}">${problem}`));
+    expect(refused.text).not.toContain('<tr id="animal-');
   });
 
   it('finds an animal by its id', async () => {
@@ -155,47 +147,30 @@ describe('the catalogue', () => {
     expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
   });
 
-  it.each([
-    ['/categories', { name: ' ', number: '12345678901234567890' }, 'name', 'number">Number (optional)'],
-    ['/catalogue', { name: '', categoryId: '12345678901234567890' }, 'add-name', 'add-categoryId">Category number'],
-  ])('the form of %s tells all problems at once, and the range of a number', async (path, fields, name, number) => {
-    const { status, text } = await (await portal.signedUp()).fillIn(path, fields);
-    expect(status).toBe(422);
-    expect(text).toContain(`<a href="#${name}">Name: `);
-    expect(text).toContain(`<a href="#${number}: Must be a whole number from -9223372036854775808`);
-  });
-
   it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
     const id = newCategoryId();
-    for (let index = 0; index < 45; index += 1) await addAnimal(`neighbour ${index}`, id);
+    for (let index = 0; index < 25; index += 1) await addAnimal(`neighbour ${index}`, id);
     const visitor = await portal.signedUp();
     const path = `/catalogue?categoryId=${id}`;
     const answer = await visitor.fillIn(path, { name: 'חתול <b>', categoryId: `${id}`, status: '' });
-    const [shown = '', fragment] = (answer.headers.get('location') ?? '').split('#');
-    let page = await visitor.get(shown);
-    const rowsIn = ({ text }: { readonly text: string }) => [
-      ...text.matchAll(/<tr id="(animal-\d+)"( class="added")?>/g),
-    ];
+    const [shown = '', fragment] = answer.location.split('#');
+    const page = await visitor.get(shown);
+    const rowsIn = ({ text }: Answer) => [...text.matchAll(/<tr id="(animal-\d+)"( class="added")?>/g)];
     expect(rowsIn(page)).toHaveLength(20);
     expect(rowsIn(page).flatMap(([, row, mark]) => (mark === undefined ? [] : [row]))).toEqual([fragment]);
     expect(page.text).toContain('<bdi dir="auto">חתול &lt;b&gt;</bdi></a> <span class="tag good">New</span>');
     expect(page.text).not.toContain('Next page');
     // Its position isn't known: nothing is counted.
     expect(page.text).not.toContain('aria-label="Pages"><span>');
-    const lengths = [];
-    for (let previous = linkIn(page, 'prev'); previous !== undefined; previous = linkIn(page, 'prev')) {
-      page = await visitor.get(previous);
-      lengths.push(rowsIn(page).length);
-    }
-    // The last one is the first page, which is full again.
-    expect(lengths).toEqual([20, 20]);
-    expect(page.text).not.toContain('First page');
-    expect(page.text).toContain('neighbour 0<');
+    const before = await visitor.get(linkIn(page, 'prev') ?? '');
+    // The first page is full again.
+    expect(rowsIn(before)).toHaveLength(20);
+    expect(before.text).not.toContain('First page');
+    expect(before.text).toContain('neighbour 0<');
   });
 });
 
 describe('the page of an animal', () => {
-  const versionIn = ({ text }: { readonly text: string }) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
   const animalOf = async (id: string) => (await call(`/v1/pets?id=${id}`)).json();
 
   it('changes what was shown: somebody else’s change is told, and replaced only by who has read of it', async () => {
@@ -209,7 +184,7 @@ describe('the page of an animal', () => {
     const body = JSON.stringify({ name: 'Moon' });
     await call(`/v1/pets/${id}`, STORE_KEY, { method: 'PATCH', body });
     const refused = await visitor.post(path, { ...fields, version: stale });
-    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('has changed this animal meanwhile')]);
+    expect(refused).toMatchObject(refusal('has changed this animal meanwhile'));
     expect(refused.text).toContain('<h1><bdi dir="auto">Moon</bdi></h1>');
     expect(await animalOf(id)).toMatchObject([{ name: 'Moon', status: 'available' }]);
     const changed = await sent(visitor, path, { ...fields, version: versionIn(refused) });
@@ -226,23 +201,23 @@ describe('the page of an animal', () => {
     expect((await visitor.get(path)).text).toContain(`<th scope="row">${order}</th>`);
     expect((await stranger.get(path)).text).toContain('None among your 100 newest orders.');
     const refused = await visitor.fillIn(`${path}/withdraw`);
-    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('is placed, so it can')]);
+    expect(refused).toMatchObject(refusal('is placed, so it can'));
     await make(`/v1/store/orders/${order}/cancel`, '', key);
     expect((await sent(visitor, `${path}/withdraw`, {})).text).toContain('The animal is withdrawn.');
     expect((await visitor.get(path)).status).toBe(404);
   });
+});
 
-  it('tells all problems of a change at once', async () => {
-    const { status, text } = await (
-      await portal.signedUp()
-    ).fillIn(`/catalogue/${await addAnimal('Luna', newCategoryId())}`, {
-      name: ' ',
-      categoryId: 'cats',
-      status: 'lost',
-    });
-    expect(status).toBe(422);
-    for (const field of ['name', 'categoryId', 'status']) expect(text).toContain(`<a href="#edit-${field}">`);
-  });
+it.each([
+  ['/categories', { name: ' ', number: '12345678901234567890' }, 'name', 'number">Number (optional)'],
+  ['/catalogue', { name: '', categoryId: '12345678901234567890' }, 'add-name', 'add-categoryId">Category number'],
+  ['/catalogue/…', { name: ' ', categoryId: 'cats', status: 'lost' }, 'edit-name', 'edit-categoryId">Category number'],
+])('the form of %s tells all problems at once, and the range of a number', async (path, fields, name, number) => {
+  const visitor = await portal.signedUp();
+  const id = await addAnimal('Luna', newCategoryId());
+  const refused = await visitor.fillIn(path.replace('…', id), fields);
+  expect(refused).toMatchObject(refusal(`<a href="#${name}">Name: `));
+  expect(refused.text).toContain(`<a href="#${number}: Must be a whole number from -9223372036854775808`);
 });
 
 describe('the orders', () => {
@@ -250,10 +225,10 @@ describe('the orders', () => {
 
   it('are the account’s own, newest first, by status, page by page', async () => {
     const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
-    const [key, strangers] = [await visitor.issueKey(), await stranger.issueKey()];
+    const key = await visitor.issueKey();
     const order = async (name: string, itsKey: string) =>
       make('/v1/store/orders', `{"petId": ${await addAnimal(name, newCategoryId())}}`, itsKey);
-    const theirs = await order('Theirs', strangers);
+    const theirs = await order('Theirs', await stranger.issueKey());
     const ids: string[] = [];
     for (let index = 0; index < 21; index += 1) ids.unshift(await order(`Animal ${index} <b>`, key));
     await make(`/v1/store/orders/${ids[3]}/cancel`, '', key);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AccountId, createApplication, type WebhookId } from '@adoption-store/domain';
+import { type AccountId, createApplication } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -121,6 +121,19 @@ const logOf = ({ process: { stdout } }: StartedWorker) =>
 
 const statusAt = async (page: string) => (await fetch(page)).status;
 
+/** The lines of its metrics. */
+const metricsOf = async ({ health }: StartedWorker) => (await (await fetch(`${health}/metrics`)).text()).split('\n');
+
+/** Creates a webhook as a service with that secret does, or with the database's own. The URL isn't looked up. */
+async function createWebhook(url: string, secret?: string) {
+  const settings = secret === undefined ? {} : { webhookSecrets: [secret] };
+  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, ...settings });
+  const webhookSender = { ...ports.webhookSender, check: (checked: string) => Promise.resolve(checked) };
+  const application = createApplication({ ...ports, webhookSender });
+  const created = await application.createWebhook.execute(byOperator({ accountId, url }));
+  return { application, close, ...created };
+}
+
 describe('a worker', () => {
   it('delivers messages by e-mail, marks them sent, and reports its work and that it is ready', async () => {
     const worker = await startByMail();
@@ -131,9 +144,9 @@ describe('a worker', () => {
     expect(sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
     expect(await statusAt(`${health}/livez`)).toBe(200);
     await until(async () => (await statusAt(`${health}/readyz`)) === 200);
-    const response = await fetch(`${health}/metrics`);
-    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect((await response.text()).split('\n')).toEqual(
+    const { headers } = await fetch(`${health}/metrics`);
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await metricsOf(worker)).toEqual(
       expect.arrayContaining([
         'adoption_store_message_deliveries_total{outcome="sent"} 1',
         'adoption_store_message_deliveries_total{outcome="failed"} 0',
@@ -214,82 +227,47 @@ describe('a worker', () => {
   it('expires an order after ORDER_TTL; its animal is available again', async () => {
     await order("now() - interval '2 hours'");
     await start({ ORDER_TTL: '1h' });
-    await until(async () => (await stored()).expired === 1);
-    const { rows } = await client.query(`SELECT DISTINCT status FROM animals`);
-    expect(rows).toEqual([{ status: 'available' }]);
+    const ended = `SELECT FROM orders JOIN animals ON animals.id = animal_id
+      WHERE orders.status = 'expired' AND animals.status = 'available'`;
+    await until(async () => (await client.query(ended)).rowCount === 1);
     await client.query('DELETE FROM orders');
-  });
-
-  it('publishes the events that have been stored, and those of its own deliveries', async () => {
-    await start({});
-    const id = await queueOne();
-    await until(async () => {
-      const { rows } = await client.query(
-        `SELECT FROM events WHERE type = 'message.sent' AND data ->> 'id' = $1 AND data ->> 'status' = 'sent'`,
-        [id],
-      );
-      return rows.length === 1;
-    });
   });
 
   it('encrypts the secrets of webhooks with the first one of WEBHOOK_SECRET, and reports those that none decrypts', async () => {
     const [lost, old, next] = ['x', 'o', 'n'].map((each) => each.repeat(32));
-    const create = async (secret = '', isDisabled = false) => {
-      const webhookSecrets = [secret];
-      const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, webhookSecrets });
-      const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
-      const application = createApplication({ ...ports, webhookSender });
-      const { webhook } = await application.createWebhook.execute(
-        byOperator({ accountId, url: 'https://example.com' }),
-      );
-      await application.disableWebhook.execute({ id: webhook.id, isDisabled });
-      await close();
-      return webhook.id;
-    };
-    const [kept, unreadable, disabled] = [await create(old), await create(lost), await create(lost, true)];
-    const keyOf = async (id: WebhookId) =>
-      (await client.query<{ secret_key: string }>('SELECT secret_key FROM webhooks WHERE id = $1', [id])).rows[0];
-    const before = await keyOf(kept);
+    const kept = await createWebhook('https://example.com', old);
+    const unreadable = await createWebhook('https://example.com', lost);
+    const keys = async () =>
+      (await client.query<{ id: string; secret_key: string }>('SELECT id, secret_key FROM webhooks')).rows;
+    const before = await keys();
     const worker = await start({ WEBHOOK_SECRET: `${next},${old}` });
-    await until(async () =>
-      (await (await fetch(`${worker.health}/metrics`)).text()).includes('\nadoption_store_webhooks_unreadable 1\n'),
-    );
-    expect(await keyOf(kept)).not.toEqual(before);
+    await until(async () => (await metricsOf(worker)).includes('adoption_store_webhooks_unreadable 1'));
+    const unchanged = (await keys()).filter((row) => before.some(({ secret_key: key }) => key === row.secret_key));
+    expect(unchanged.map(({ id }) => id)).toEqual([unreadable.webhook.id]);
     const reported = () => logOf(worker).filter(({ msg }) => String(msg).startsWith('no secret of WEBHOOK_SECRET'));
-    await until(() => reported().length === 2);
-    expect(
-      reported()
-        .map(({ webhook }) => webhook)
-        .sort(),
-    ).toEqual([unreadable, disabled].sort());
+    await until(() => reported().length > 0);
+    expect(reported()).toMatchObject([{ webhook: unreadable.webhook.id }]);
+    for (const { close } of [kept, unreadable]) await close();
     await client.query('DELETE FROM webhooks');
   });
 
   it('attempts deliveries to webhooks, tells the owner of one that it disables, and logs no path and no secret', async () => {
-    const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1 });
     // Nobody has this name.
     const url = 'https://receiver.invalid/hidden-path?hidden-query';
-    const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
-    const application = createApplication({ ...ports, webhookSender });
-    const { webhook, secret } = await application.createWebhook.execute(
-      byOperator({ accountId, url, description: 'ours' }),
-    );
+    const { application, webhook, secret, close } = await createWebhook(url);
     await client.query(`UPDATE webhooks SET failing_since = now() - interval '5 days', attempted_at = now()`);
     const { id: delivery } = await application.pingWebhook.execute(byOperator(webhook));
     const worker = await startByMail({ LOG_LEVEL: 'trace' });
     await until(() => sink.received.length === 1);
-    expect(sink.received[0]).toMatchObject({ to: ['visitor@example.com'] });
+    expect(sink.received[0]).toMatchObject({ to: ['visitor@example.com'], body: expect.stringContaining(url) });
     expect(sink.received[0]?.header('Subject')).toBe('A webhook of your Animal Adoption Store account was disabled');
-    expect(sink.received[0]?.body).toContain(`${url} (ours)`);
     expect(await application.getWebhook.execute(webhook)).toMatchObject({ status: 'disabled' });
-    expect(await (await fetch(`${worker.health}/metrics`)).text()).toMatch(
-      /^adoption_store_webhook_deliveries_total\{outcome="postponed"\} 1$/m,
-    );
+    expect(await metricsOf(worker)).toContain('adoption_store_webhook_deliveries_total{outcome="postponed"} 1');
     const about = { webhook: webhook.id, delivery, event: 'webhook.ping', attempt: 1, outcome: 'postponed' };
     expect(logOf(worker)).toContainEqual(expect.objectContaining({ ...about, msg: 'webhook delivery postponed' }));
     expect(worker.process.stdout).not.toMatch(/hidden-/);
     expect(worker.process.stdout).not.toContain(secret.slice('whsec_'.length));
-    await application.deleteWebhook.execute(byOperator(webhook));
+    await client.query('DELETE FROM webhooks');
     await close();
   });
 
@@ -300,10 +278,10 @@ describe('a worker', () => {
         INSERT INTO messages (id, account_id, text, status, due_at, created_at)
         SELECT 'msg_old_' || n, (SELECT min(id) FROM accounts), 'Hello', 'sent', now(), now() - interval '3 days'
         FROM generate_series(1, 1500) AS n`);
-      const { health } = await start({ MESSAGE_RETENTION: '2d' });
+      const worker = await start({ MESSAGE_RETENTION: '2d' });
       let lines: string[] = [];
       await until(async () => {
-        lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
+        lines = await metricsOf(worker);
         return (
           lines.includes('adoption_store_purged_total{kind="messages"} 1500') &&
           lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
@@ -328,14 +306,6 @@ const order = (createdAt: string) =>
     WITH animal AS (INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'pending') RETURNING id)
     INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
     SELECT (SELECT min(id) FROM accounts), id, 'placed', ${createdAt}, now() FROM animal`);
-
-async function stored(): Promise<{ readonly placed: number; readonly expired: number; readonly answers: number }> {
-  const { rows } = await client.query<Awaited<ReturnType<typeof stored>>>(`
-    SELECT count(*) FILTER (WHERE status = 'placed')::integer AS placed,
-      count(*) FILTER (WHERE status = 'expired')::integer AS expired,
-      (SELECT count(*)::integer FROM idempotency_records) AS answers FROM orders`);
-  return rows[0] ?? { placed: 0, expired: 0, answers: 0 };
-}
 
 describe('a worker that is ended while it delivers', () => {
   it('is not ready any more, finishes the message it is sending, releases the rest, and exits with 0', async () => {
@@ -428,25 +398,14 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
       response.writeHead(204).end();
     }).listen(0, '127.0.0.1');
     await once(receiver, 'listening');
-    const allow = '127.0.0.0/8';
-    const { ports, close } = await openInfrastructure({
-      databaseUrl: database.url,
-      poolSize: 1,
-      webhooks: { allow: [allow], mayUseLocalhost: true },
-    });
-    const application = createApplication(ports);
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-    const own = byOperator((await application.createWebhook.execute(byOperator({ accountId, url }))).webhook);
-    for (const difference of [-HOUR, HOUR]) {
-      const worker = await startWith(difference, { WEBHOOK_ALLOW: allow });
-      await application.pingWebhook.execute(own);
-      const expected = times.length + 1;
-      await until(() => times.length === expected);
-      await worker.process.stop('SIGTERM');
-      // What Standard Webhooks tolerates.
-      expect(Math.abs((times.at(-1) ?? NaN) - Date.now())).toBeLessThan(300_000);
-    }
-    await application.deleteWebhook.execute(own);
+    const { port } = receiver.address() as AddressInfo;
+    const { application, webhook, close } = await createWebhook(`http://127.0.0.1:${port}`);
+    await startWith(HOUR, { WEBHOOK_ALLOW: '127.0.0.0/8' });
+    await application.pingWebhook.execute(byOperator(webhook));
+    await until(() => times.length === 1);
+    // What Standard Webhooks tolerates.
+    expect(Math.abs((times[0] ?? NaN) - Date.now())).toBeLessThan(300_000);
+    await client.query('DELETE FROM webhooks');
     await close();
     receiver.close();
   });
@@ -456,13 +415,14 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     await client.query(`
       INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
       SELECT min(id), 'recent', 'fingerprint', 'answer', now() - interval '23 hours 30 minutes' FROM accounts`);
-    const { process: worker, health } = await startWith(HOUR, { ORDER_TTL: '1h' });
+    const worker = await startWith(HOUR, { ORDER_TTL: '1h' });
+    const reason = "the clock of this process is 3\\d{3} s ahead of PostgreSQL's";
     for (const loop of ['expire orders', 'purge answers'])
-      await worker.prints(
-        new RegExp(`"loop":"${loop}","reason":"the clock of this process is 3\\d{3} s ahead of PostgreSQL's"`),
-      );
-    expect(await stored()).toEqual({ placed: 1, expired: 0, answers: 1 });
-    const metrics = await (await fetch(`${health}/metrics`)).text();
-    expect(Number(/^clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3_000);
+      await worker.process.prints(new RegExp(`"loop":"${loop}","reason":"${reason}"`));
+    const orders = await client.query(
+      'SELECT status, (SELECT count(*)::int FROM idempotency_records) AS answers FROM orders',
+    );
+    expect(orders.rows).toEqual([{ status: 'placed', answers: 1 }]);
+    expect(await metricsOf(worker)).toContainEqual(expect.stringMatching(/^clock_skew_seconds 3\d{3}\./));
   });
 });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
 export interface ReceivedMail {
   /** The addresses of the envelope. */
@@ -84,6 +85,16 @@ export class SmtpSink {
   }
 
   /** @internal */
+  async take(stream: Readable, session: SMTPServerSession): Promise<void> {
+    const { mailFrom, rcptTo } = session.envelope;
+    const envelope = { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) };
+    const bytes = await buffer(stream);
+    this.offered += 1;
+    await this.pass('data', session);
+    this.received.push({ ...envelope, ...parse(bytes.toString('latin1')) });
+  }
+
+  /** @internal */
   async pass(place: Trouble['at'], { remotePort }: { readonly remotePort: number }): Promise<void> {
     if (this.trouble?.at !== place) return;
     const { by } = this.trouble;
@@ -116,37 +127,25 @@ function newServer(sink: () => SmtpSink, withTls = false): SMTPServer {
       callback(null, { user: username });
     },
     onConnect(session, callback) {
-      sink()
-        .pass('greeting', session)
-        .then(() => {
-          callback();
-        })
-        .catch(callback);
+      answer(sink().pass('greeting', session), callback);
     },
     onRcptTo(_address, session, callback) {
-      sink()
-        .pass('recipient', session)
-        .then(() => {
-          callback();
-        })
-        .catch(callback);
+      answer(sink().pass('recipient', session), callback);
     },
     onData(stream, session, callback) {
-      const { mailFrom, rcptTo } = session.envelope;
-      const envelope = { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) };
-      buffer(stream)
-        .then(async (bytes) => {
-          sink().offered += 1;
-          await sink().pass('data', session);
-          sink().received.push({ ...envelope, ...parse(bytes.toString('latin1')) });
-          callback();
-        })
-        .catch(callback);
+      answer(sink().take(stream, session), callback);
     },
   });
   // Either side may cut a connection; that isn't an error of the test.
   server.on('error', () => undefined);
   return server;
+}
+
+/** Tells the server what became of its client's command. */
+function answer(work: Promise<void>, callback: (error?: Error | null) => void): void {
+  work.then(() => {
+    callback();
+  }, callback);
 }
 
 async function listen(server: SMTPServer, port: number): Promise<number> {

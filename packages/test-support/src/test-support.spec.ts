@@ -1,11 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { refuseStaleBuild } from './compiled.js';
 import { ask, createDatabase, EMPTY, expectDatabaseErrors } from './database.js';
-import { until } from './until.js';
 
 describe('a build that process tests run', () => {
   let root: string;
@@ -57,15 +56,6 @@ describe('a build that process tests run', () => {
     rmSync(join(root, 'packages/one/dist'), { recursive: true });
     expect(refusing('packages/one')).toThrow('npm run build');
   });
-
-  it('a copy of a workspace runs the programs of the original', () => {
-    const filter = (path: string) => !path.includes('dist');
-    cpSync(join(root, 'packages/one'), join(root, 'copy'), { recursive: true, filter });
-    change(join(root, 'copy/src/index.ts'), 'export const answer = 2;\n');
-    expect(refusing('copy')).not.toThrow();
-    change(source, 'export const answer = 2;\n');
-    expect(refusing('copy')).toThrow('packages/one/tsconfig.json');
-  });
 });
 
 describe('the database of a suite', () => {
@@ -79,17 +69,5 @@ describe('the database of a suite', () => {
     await dropped.toThrow(/42703 ERROR: .*"unasked"[^]*STATEMENT:[^]*unasked\n.* ERROR: .*"neither"(?![^]*22012)/);
     expectDatabaseErrors('42703');
     await database.drop();
-  });
-});
-
-describe('until', () => {
-  it('a failed wait names what it waited for: the given words, or the condition’s source', async () => {
-    const never = () => performance.now() < 0;
-    await expect(until(never, { what: 'the end of time', within: 30 })).rejects.toThrow(
-      'waited 30 ms in vain for: the end of time',
-    );
-    await expect(until(never, { within: 30 })).rejects.toThrow(
-      /^waited 30 ms in vain for: .*performance\.now\(\) < 0/s,
-    );
   });
 });

@@ -40,8 +40,6 @@ describe('a CSV', () => {
   it.each([
     ['with line feeds', '\n', ''],
     ['with carriage returns', '\r\n', ''],
-    ['with carriage returns alone', '\r', ''],
-    ['with a byte order mark', '\n', '\ufeff'],
     ['with a byte order mark and carriage returns alone', '\r', '\ufeff'],
   ])('%s is read in any order of columns, each row with the line on which it begins', async (_what, end, mark) => {
     const lines = ['status,name,categoryId,id', ',a,1,', 'sold,"b', '\t""b"" ",-9223372036854775808,7', '', ' c,é,3,'];
@@ -77,14 +75,13 @@ describe('a CSV', () => {
     ['7,Mia,2\r\n', animal(2, 'Mia', 2n, { id: 7n })],
     [',Mia\n', { line: 2, refusal: 'categoryId must be an integer (the row has 2 fields, and the header 4)' }],
     [',Mia,2', { line: 2, refusal: 'has 3 fields, and the header 4' }],
-    [',Mia,"2"', { line: 2, refusal: 'has 3 fields, and the header 4' }],
   ])('whose last row is cut short to %j is read where what is missing may be empty', async (row, expected) => {
     for (const size of [1, 1_000])
       expect(await rowsOf(readCsv, `id,name,categoryId,status\n${row}`, size)).toEqual([expected]);
   });
 
   it.each([
-    ...['1.5', '1e3', '', '1 0', '007', '12345678901234567890'].map((text) => [text, 'categoryId must be an integer']),
+    ...['1.5', '', '12345678901234567890'].map((text) => [text, 'categoryId must be an integer']),
     ['1,2', 'has 3 fields, and the header 2'],
   ])('with the number %j has that row refused alone', async (number, refusal) => {
     expect(await rowsOf(readCsv, `name,categoryId\na,1\nb,${number}\nc,3\n`)).toEqual([
@@ -108,36 +105,15 @@ describe('a CSV', () => {
   it.each([
     ['', 1, 'should have the names of the columns'],
     ['name,status\na,sold\n', 1, 'lacks the column "categoryId" (the separator found is ",")'],
-    ['name;status\na;sold\n', 1, 'lacks the column "categoryId" (the separator found is ";")'],
     ['name,categoryId,NAME\n', 1, 'has the column "NAME" twice'],
-    ['name,categoryId,name\n', 1, 'has the column "name" twice'],
     ['"na\nme";categoryId\n', 1, 'has a line end in the name of the column that begins with "na"'],
-    [
-      'id,"categ ""x""\r\noryId",name\r\n',
-      1,
-      'has a line end in the name of the column that begins with "categ \\"x\\""',
-    ],
     ['sep=;\r\nname;"category\nId"\r\n', 2, 'has a line end in the name of the column that begins with "category"'],
-    ['"na\rme",categoryId\ra,1\r', 1, 'has a line end in the name of the column that begins with "na"'],
-    ['[{"name":"a","categoryId":1}]', 1, IS_JSON],
     ['[\n  {\n    "name": "a"\n  }\n]\n', 1, IS_JSON],
-    ['{"animals":[]}', 1, IS_JSON],
     ['name,categoryId\n"a,1\nb,2\n', 2, 'has a quote that is never closed'],
     ['name,categoryId\na,1\n"b"b,2\n', 3, 'has text behind a closing quote'],
     ['name,categoryId\n"a\n",1\nb"b,2\n', 4, 'has a quote in a field that does not begin with one'],
   ])('such as %j is refused from that line on', async (file, line, reason) => {
     expect((await rowsOf(readCsv, file)).at(-1)).toEqual({ line, refusal: `${reason}; what follows was not read` });
-  });
-
-  it.each(['\n', '\r'])('that is not UTF-8 is refused from that line on, if lines end in %j', async (end) => {
-    const bytes = ['name,categoryId', 'é,1', ''].join(end);
-    const file = Buffer.concat([Buffer.from(bytes), Buffer.from(`\xe9,1${end}`, 'latin1')]);
-    for (const size of [1, 100]) {
-      expect(await rowsOf(readCsv, file, size)).toEqual([
-        animal(2, 'é', 1n),
-        { line: 3, refusal: expect.stringMatching(/^is not valid UTF-8: .*; what follows was not read$/) },
-      ]);
-    }
   });
 
   it.each([
@@ -158,25 +134,20 @@ describe('a CSV that Excel has saved', () => {
 
   it.each<[string, string | Buffer, number]>([
     ['with empty rows and columns, and headers in another case', file(','), 2],
-    ['with semicolons', file(';'), 2],
-    ['with tabs', file('\t'), 2],
     ['with the separator in its first line', `sep=;\r\n${file(';')}`, 3],
-    ['as UTF-16', utf16(file('\t')), 2],
     ['as big-endian UTF-16', utf16(file('\t')).swap16(), 2],
-    ['on an old Mac', file(',', '\r'), 2],
     ['on an old Mac, with the separator in its first line', `sep=;\r${file(';', '\r')}`, 3],
-    ['on an old Mac, as UTF-16', utf16(file('\t', '\r')), 2],
   ])('%s is read', async (_what, bytes, line) => {
     for (const size of [1, 1_000])
       expect(await rowsOf(readCsv, bytes, size)).toEqual([animal(line, 'é', 1n), animal(line + 2, 'b', 2n)]);
   });
 
-  it.each(['\n', '\r'])('as UTF-16 that is not valid is refused with the encoding that was found', async (end) => {
-    const bytes = Buffer.concat([utf16(`name,categoryId${end}a,1${end}`), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
-    expect((await rowsOf(readCsv, bytes)).at(-1)).toEqual({
-      line: 3,
-      refusal: 'is not valid utf-16le; what follows was not read',
-    });
+  it('as UTF-16 that is not valid is refused with the encoding that was found', async () => {
+    const bytes = Buffer.concat([utf16('name,categoryId\na,1\n'), Buffer.from([0x00, 0xd8, 0x0a, 0x00])]);
+    expect(await rowsOf(readCsv, bytes)).toEqual([
+      animal(2, 'a', 1n),
+      { line: 3, refusal: 'is not valid utf-16le; what follows was not read' },
+    ]);
   });
 });
 
@@ -202,7 +173,6 @@ describe('the CSV of a program', () => {
     ['Excel in English, "CSV UTF-8"', undefined, utf8(written(',', '\r\n'), '\ufeff')],
     ['Excel in German, "CSV UTF-8"', undefined, utf8(written(';', '\r\n'), '\ufeff')],
     ['Excel in English, "CSV"', 'windows-1252', inBytes(written(',', '\r\n'), WINDOWS)],
-    ['Excel in French, "CSV"', 'windows-1252', inBytes(written(';', '\r\n'), WINDOWS)],
     ['Excel, "Unicode Text"', undefined, utf16(`\ufeff${written('\t', '\r\n')}`)],
     ['Excel, "Unicode Text", whose encoding is named', 'utf-16le', utf16(`\ufeff${written('\t', '\r\n')}`)],
     ['Excel, "CSV (Macintosh)"', 'macintosh', inBytes(written(',', '\r'), MACINTOSH)],
@@ -211,7 +181,6 @@ describe('the CSV of a program', () => {
     ['Google Sheets, which ends the last line with the file', undefined, utf8(written(',', '\r\n').slice(0, -2))],
     ['LibreOffice', undefined, utf8(written(',', '\n'))],
     ['LibreOffice, with all text quoted', undefined, utf8(written(';', '\n', QUOTED))],
-    ['LibreOffice, as UTF-16', undefined, utf16(`\ufeff${written('\t', '\n', QUOTED)}`)],
   ])('%s is read', async (_program, encoding, bytes) => {
     for (const size of [1, 7, 1_000])
       expect(await rowsOf(readCsv, bytes, size, encoding)).toEqual([
@@ -246,18 +215,11 @@ describe('the CSV of a program', () => {
     ]);
   });
 
-  it('has the apostrophes of --for-spreadsheets taken away, if its encoding is one that only others write', async () => {
+  it('has the apostrophes of --for-spreadsheets taken away, if only a spreadsheet writes such encodings or separators', async () => {
     const file = "name,categoryId\n'+1,'-1\n";
     expect(await rowsOf(readCsv, file, 5, 'windows-1252')).toEqual([animal(2, '+1', -1n)]);
+    expect(await rowsOf(readCsv, file.replaceAll(',', ';'))).toEqual([animal(2, '+1', -1n)]);
     expect(await rowsOf(readCsv, file.replace("'-1", '-1'), 5, 'utf-8')).toEqual([animal(2, "'+1", -1n)]);
-  });
-
-  it('Excel is read where it leaves out empty cells at the end, which it does by blocks of 16 rows', async () => {
-    const rows = (end: string) => Array.from({ length: 16 }, () => `,Mia,2${end}\r\n`).join('');
-    const file = `\ufeffid,name,categoryId,status\r\n,Rex,1,Sold\r\n${rows(',').slice(0, -2 * 9)}${rows('')}`;
-    const read = await rowsOf(readCsv, file);
-    expect(read).toHaveLength(31);
-    expect(read.slice(1)).toEqual(Array.from({ length: 30 }, (_, index) => animal(index + 3, 'Mia', 2n)));
   });
 });
 
@@ -276,12 +238,9 @@ describe('NDJSON', () => {
   it.each([
     ['[]', 'is not a JSON object'],
     ['{"name":"a","categoryId":1,}', /^is not JSON: .*position 27$/],
-    ['{"name":"a","categoryId":1}{}', /^is not JSON: /],
     ['{"name":"a","categoryId":1,"categoryId":2}', 'has the property "categoryId" twice'],
     ['{"name":"a","categoryId":"1"}', 'categoryId must be an integer'],
-    ['{"name":"a","categoryId":1.0}', 'categoryId must be an integer'],
     ['{"name":null,"categoryId":1}', 'name must be a string'],
-    ['{"name":"a","categoryId":1,"status":null}', 'status must be a string'],
     ['{"__proto__":{"name":"a","categoryId":1}}', 'name must be a string'],
     [`{"name":${'['.repeat(500_000)}`, 'is nested too deeply'],
   ])('has the line %.60s refused alone', async (line, refusal) => {
@@ -303,36 +262,30 @@ describe('an export of ASM3', () => {
       file(
         '"1","S1","Rex","Dog","","0","0","0",""',
         '"","S1","Rex","","","","","","Rabies"',
-        '"2","S2","Mia","Cat","","1","0","0",""',
-        '"3","S3","Leo","Cat","","0","0","1",""',
-        '"4","S4","Ida","Cat","","1","0","2",""',
-        '"5","S5","Old","Cat","2020-01-01","0","0","0",""',
-        '"","S5","Old","","","","","","Rabies"',
-        '"6","S6","Guest","Cat","","0","1","0",""',
-        '"7","S7","Away","Cat","","0","0","4",""',
-        '"8","S8","Bo","Cat","","0","0","None",""',
-        '"9","S9","Coco","Parrot","","0","0","",""',
-        '"10","","No code","Dog","","0","0","",""',
+        '"2","S2","Ida","Cat","","1","0","2",""',
+        '"3","S3","Old","Cat","2020-01-01","0","0","0",""',
+        '"","S3","Old","","","","","","Rabies"',
+        '"4","S4","Guest","Cat","","0","1","0",""',
+        '"5","S5","Bo","Cat","","0","0","None",""',
+        '"6","S6","Coco","Parrot","","0","0","",""',
+        '"7","","No code","Dog","","0","0","",""',
         // Saved again by a spreadsheet.
-        '11,S11,Ulf,Dog, ,0,0, 1',
+        '8,S8,Ulf,Dog, ,0,0, 1',
       ),
     );
     expect(rows).toEqual([
       animal(2, 'Rex', 1n, { status: 'available' }),
-      animal(4, 'Mia', 2n, { status: 'pending' }),
-      animal(5, 'Leo', 2n, { status: 'sold' }),
-      animal(6, 'Ida', 2n, { status: 'pending' }),
-      animal(10, 'Away', 2n, { status: 'pending' }),
-      animal(11, 'Bo', 2n, { status: 'available' }),
-      { line: 12, refusal: 'ANIMALSPECIES "Parrot" has no category' },
-      animal(13, 'No code', 1n, { status: 'available' }),
-      animal(14, 'Ulf', 1n, { status: 'sold' }),
+      animal(4, 'Ida', 2n, { status: 'pending' }),
+      animal(8, 'Bo', 2n, { status: 'available' }),
+      { line: 9, refusal: 'ANIMALSPECIES "Parrot" has no category' },
+      animal(10, 'No code', 1n, { status: 'available' }),
+      animal(11, 'Ulf', 1n, { status: 'sold' }),
     ]);
     expect(omitted).toEqual({
-      ANIMALID: 11,
-      ANIMALCODE: 12,
+      ANIMALID: 8,
+      ANIMALCODE: 9,
       ANIMALDECEASEDDATE: 1,
-      ANIMALNONSHELTER: 11,
+      ANIMALNONSHELTER: 8,
       VACCINATIONTYPE: 2,
       'further rows of an animal': 2,
       'deceased animals': 1,
@@ -392,7 +345,7 @@ describe('the answer of Petfinder for one animal', () => {
     });
   });
 
-  it.each(['{"pets":[{"name":"Rex"}]}', '{"animals":{"name":"Rex"}}', '{}', '7', '[7]', '{"animals":[null]}'])(
+  it.each(['{"pets":[{"name":"Rex"}]}', '{"animals":{"name":"Rex"}}', '7'])(
     'is told from other JSON such as %s, whose refusal names the known shapes',
     async (file) => {
       const shapes = 'known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
@@ -444,26 +397,15 @@ describe('the elements of a JSON file', () => {
     ]);
   });
 
-  it('are cut out of a text of any length, which is not held', async () => {
-    async function* chunks() {
-      yield Buffer.from('{"animals":[{}');
-      for (let count = 0; count < 20_000; count += 1) yield Buffer.from(' , {"a":[{"b":"}"}]}');
-      yield Buffer.from(']}');
-    }
-    let count = 0;
-    for await (const part of elementsOf(piecesOf(chunks(), '"'), 'animals')) count += part.length;
-    expect(count).toBe(20_001);
-  });
-
   it.each([
     [' \n', 1, 'has no JSON text'],
     ['\nname,categoryId', 2, UNKNOWN_SHAPE],
     ['[{}]]', 1, UNKNOWN_SHAPE],
     ['[{},\n{"a":1}', 2, 'ends within a JSON text'],
     ['[{"a":"', 1, 'ends within a JSON text'],
-    ...['[{} {}]', '[{},,{}]', '[{},1]', '[{},null]', '{"animals":[{}],"a":1 2}', '{"animals":[{}}}'].map(
-      (text) => [text, 1, UNKNOWN_SHAPE] as const,
-    ),
+    ['[{} {}]', 1, UNKNOWN_SHAPE],
+    ['[{},null]', 1, UNKNOWN_SHAPE],
+    ['{"animals":[{}],"a":1 2}', 1, UNKNOWN_SHAPE],
   ] as const)('are refused in %j', async (text, line, reason) => {
     await expect(elements(text)).rejects.toThrow(refusal(line, reason));
   });

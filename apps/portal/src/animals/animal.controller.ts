@@ -18,7 +18,7 @@ import { SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
 import { Id, int64, oneOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { fingerprint, isChanged, unchangedSince } from '../http/versions.js';
+import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = 'pets:write';
@@ -63,11 +63,8 @@ export class AnimalController {
       await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
     } catch (error) {
       const animal = await this.getAnimal.execute(id);
-      // With the new version, so that a person who has read the problem can send the form again.
-      const again = isChanged(error)
-        ? new ChangeForm({ ...values, version: versionOf(animal) }).withProblems({ form: CHANGED })
-        : form.refused(error);
-      return this.showAnimal(account, animal, again);
+      const now = { version: versionOf(animal), problem: CHANGED };
+      return this.showAnimal(account, animal, refusedChange(form, error, now));
     }
     return redirect(`/catalogue/${id}`, 'animal-changed');
   }

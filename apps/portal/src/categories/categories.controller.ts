@@ -17,7 +17,7 @@ import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
 import { address, Id, int64, List, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { fingerprint, isChanged, unchangedSince } from '../http/versions.js';
+import { fingerprint, isChanged, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = 'pets:write';
@@ -78,12 +78,9 @@ export class CategoriesController {
     try {
       await this.nameCategory.execute({ id, name, condition: unchangedSince(version, versionOf) });
     } catch (error) {
-      const now = await this.currentOf(id);
-      // With the new version, so that a person who has read the problem can send the form again.
-      const again = isChanged(error)
-        ? new NameForm({ name, version: now.version }).withProblems(changedMeanwhile(now.current))
-        : form.refused(error);
-      return page('name-category', { form: again, id, current: now.current });
+      const { current, version: stored } = await this.currentOf(id);
+      const now = { version: stored, problem: changedMeanwhile(current) };
+      return page('name-category', { form: refusedChange(form, error, now), id, current });
     }
     return redirect(placeIn(id), 'category-named');
   }
@@ -139,7 +136,7 @@ function versionOf(category: Category | undefined): string {
   return category === undefined ? '' : fingerprint(category.name);
 }
 
-function changedMeanwhile(current: string | undefined) {
+function changedMeanwhile(current: string | undefined): string {
   const now = current === undefined ? 'it has no name any more' : `its name is “${current}” now`;
-  return { form: `Somebody has changed this category meanwhile: ${now}. Save again to replace it.` };
+  return `Somebody has changed this category meanwhile: ${now}. Save again to replace it.`;
 }

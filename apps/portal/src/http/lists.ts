@@ -56,19 +56,22 @@ export class List<Each extends Checks> {
   /** The links to the pages around this one. */
   paging<Place>({ items, previous, next }: Page<unknown, Place>, write: (place: Place) => string = String): Paging {
     const isFirst = previous === undefined && fields(this.query, 'after').after === '';
-    const start = items.length === 0 ? undefined : isFirst ? 1 : this.startOf(items.length);
+    const start = this.startOf(items.length, isFirst);
     const end = plus(start, items.length - 1);
+    const total = next === undefined ? ` of ${end}` : '';
     return {
       first: isFirst ? undefined : this.address({}),
       previous:
         previous === undefined ? undefined : this.address({ before: write(previous), to: plus(start, -1)?.toString() }),
       next: next === undefined ? undefined : this.address({ after: write(next), from: plus(end, 1)?.toString() }),
-      range: start === undefined ? undefined : `${start}–${end}${next === undefined ? ` of ${end}` : ''}`,
+      range: start === undefined ? undefined : `${start}–${end}${total}`,
     };
   }
 
   /** The position of the page's first item. The links carry it, because to count it would read the whole list. */
-  private startOf(length: number): number | undefined {
+  private startOf(length: number, isFirst: boolean): number | undefined {
+    if (length === 0) return undefined;
+    if (isFirst) return 1;
     const { from, to } = fields(this.query, 'from', 'to');
     return position(from) ?? plus(position(to), 1 - length);
   }

@@ -56,14 +56,10 @@ export default async function globalSetup(...run: Parameters<typeof openPostgres
   // Only ids that a double can't hold.
   await ask(database.url, `ALTER SEQUENCE animals_id_seq RESTART ${2n ** 53n + 1n} INCREMENT 2`);
   await application.addAnimal.execute({ name: 'Rex', categoryId: INT64_MAX, status: 'available' });
-  const keyFor = async (perDay: number) => {
-    const limits = plan('enterprise', { perMinute: 1_000_000, perDay });
-    const account = await application.openAccount.execute({ email: `store-${perDay}@example.com`, plan: limits });
-    return (await application.issueKey.execute({ accountId: account.id })).text;
-  };
+  const limits = plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 });
+  const { id: accountId } = await application.openAccount.execute({ email: 'store@example.com', plan: limits });
   process.env['TEST_SHARED_PORTAL'] = await portal.getUrl();
   process.env['TEST_SHARED_API'] = apiUrl;
-  process.env['TEST_SHARED_KEY'] = await keyFor(1_000_000);
-  process.env['TEST_SHARED_SMALL_KEY'] = await keyFor(1);
+  process.env['TEST_SHARED_KEY'] = (await application.issueKey.execute({ accountId })).text;
   globalThis.sharedPortal = { portal, api, database, close };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
 
 export const PASSWORD = 'a fairly long pass phrase';
 
@@ -43,8 +44,16 @@ export function boxesIn({ text }: Answer): Record<'offered' | 'checked', readonl
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  /** The address that it leads to. Empty for a page. */
+  readonly location: string;
   readonly text: string;
 }
+
+/** An answer that leads to that page, as after a form was taken. */
+export const redirectTo = (location: string) => ({ status: 303, location });
+
+/** A form or a filter that is shown again, with that text. */
+export const refusal = (text: string) => ({ status: 422, text: expect.stringContaining(text) as unknown });
 
 /** A browser without JavaScript. It stores cookies, and sends back the CSRF token of the last page. */
 export class Visitor {
@@ -93,7 +102,8 @@ export class Visitor {
     // Without the places where a line may end within a word.
     const text = (await response.text()).replaceAll('<wbr>', '');
     this.token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.token;
-    return { status: response.status, headers: response.headers, text };
+    const { status, headers: sent } = response;
+    return { status, headers: sent, location: sent.get('location') ?? '', text };
   }
 
   /** Creates a key, of full access without `scopes`, and returns its text, which the page shows once. */

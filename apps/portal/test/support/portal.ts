@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import {
-  type AccountMailQueue,
+  type AccountMail,
+  type AccountMailKind,
   type Application,
   createApplication,
   DomainError,
@@ -18,12 +19,15 @@ import { createDatabase, DatabaseGate, until } from '@adoption-store/test-suppor
 import { createPortal, type PortalOptions } from '../../src/create-portal.js';
 import { type Browsers, browsersAt } from './portal-visitor.js';
 
-/** The portal with its own database, served over real HTTP. Its clock is set by hand, and its mail is stored here. */
+/** The portal with its own database, served over real HTTP. Its clock is set by hand. */
 export interface TestPortal extends Browsers {
   readonly origin: string;
   readonly application: Application;
   readonly clock: ManualClock;
-  readonly mailer: InMemoryAccountMailSender;
+  /** Delivers the queued mails, and returns those of that kind to an address. */
+  mailsTo(email: string, kind: AccountMailKind): Promise<readonly AccountMail[]>;
+  /** The token of the last mail of that kind to an address. Waits for one: some are queued after the response. */
+  tokenMailedTo(email: string, kind: AccountMailKind): Promise<string>;
   /** Calls no URL. */
   readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
@@ -57,7 +61,7 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
   const mailer = new InMemoryAccountMailSender();
   const webhookSender = new InMemoryWebhookSender();
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
-  const application: Application = createApplication(
+  const application = createApplication(
     {
       ...ports,
       clock,
@@ -65,7 +69,6 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
       webhookSender,
       // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
       passwordHasher: new PredictablePasswordHasher(),
-      accountMails: deliveredAtOnce(ports.accountMails, () => application),
     },
     sendsMail ? { accountMailPages } : {},
   );
@@ -82,12 +85,20 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
   });
   await portal.listen(0, '127.0.0.1');
   const origin = `http://127.0.0.1:${new URL(await portal.getUrl()).port}`;
+  const mailsTo: TestPortal['mailsTo'] = async (email, kind) => {
+    await application.deliverAccountMails.execute();
+    return mailer.to(email, kind);
+  };
   return {
     ...browsersAt(origin),
     origin,
     application,
     clock,
-    mailer,
+    mailsTo,
+    async tokenMailedTo(email, kind) {
+      await until(async () => (await mailsTo(email, kind)).length > 0);
+      return mailer.to(email, kind).at(-1)?.token ?? '';
+    },
     webhookSender,
     databaseUrl: database.url,
     routes,
@@ -113,21 +124,5 @@ export async function untilKeyIs({ application }: TestPortal, key: string, wante
     } catch (error) {
       return error instanceof DomainError && error.code === wanted;
     }
-  });
-}
-
-/** The queue, with a worker that delivers each mail before `add` resolves. */
-function deliveredAtOnce(mails: AccountMailQueue, application: () => Application): AccountMailQueue {
-  let delivering: Promise<unknown> = Promise.resolve();
-  const add: AccountMailQueue['add'] = async (mail, most) => {
-    if (!(await mails.add(mail, most))) return false;
-    // One batch at a time: a concurrent one may have claimed this mail and not sent it yet.
-    const delivered = delivering.then(() => application().deliverAccountMails.execute());
-    delivering = delivered.catch(() => undefined);
-    await delivered;
-    return true;
-  };
-  return new Proxy(mails, {
-    get: (target, name) => (name === 'add' ? add : (Reflect.get(target, name, target) as unknown)),
   });
 }

@@ -11,9 +11,8 @@ export const portal = browsersAt(ORIGIN);
 /** The address of the same store's API. */
 export const API = process.env['TEST_SHARED_API'] ?? '';
 
-/** Keys of accounts that no visitor has: one without limits, and one for a single request a day. */
+/** A key without limits, of an account that no visitor has. */
 export const STORE_KEY = process.env['TEST_SHARED_KEY'] ?? '';
-export const SMALL_KEY = process.env['TEST_SHARED_SMALL_KEY'] ?? '';
 
 const first = randomInt(2 ** 32) * 1_000;
 let categories = 0;
