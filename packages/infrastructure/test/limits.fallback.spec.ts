@@ -100,13 +100,6 @@ describe('the fallback', () => {
     expect(states).toEqual([LOST]);
   });
 
-  it('a loss is reported once, however many requests notice it', async () => {
-    const pending = [counter.count(requestAt()), counter.count(requestAt())];
-    for (const { reject } of redis.asked) reject(LOST);
-    expect((await Promise.all(pending)).map(({ minute }) => minute.used)).toEqual([1, 2]);
-    expect([states, counter.isShared, counter.fallbacks]).toEqual([[undefined, LOST], false, 2]);
-  });
-
   it('a closed connection is a loss, and is sent nothing', async () => {
     redis.isReady = false;
     expect((await counter.count(requestAt())).minute.used).toBe(1);
@@ -124,8 +117,6 @@ describe('the fallback', () => {
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
     expect(states).toEqual([undefined, LOST]);
-    // It doesn't ask a Redis that is lost.
-    expect((await counter.look(ofKey)).minute.used).toBe(0);
   });
 
   it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {
