@@ -75,13 +75,3 @@ export async function expectNoFailure(attempt: (time: number) => Promise<readonl
     if (!isBusy || time === 5) expect(failures.slice(0, 5)).toEqual([]);
   }
 }
-
-/** Prints the figures if more than one round was requested. */
-export function tell(fault: string, figures: string): void {
-  if (process.env['FAULT_ROUNDS'] !== undefined) console.log(`${fault}: ${figures}`);
-}
-
-export function countOf(answers: readonly Answer[]): string {
-  const failed = answers.filter((answer) => answer.what !== 'stranger' && !isSuccess(answer)).length;
-  return `${answers.length} answers, ${failed} of them 503, the slowest ${slowest(answers)} ms`;
-}
