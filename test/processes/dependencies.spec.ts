@@ -90,15 +90,13 @@ async function gaugeOf({ metrics }: Service, dependency: string): Promise<string
   return new RegExp(`^dependency_up{dependency="${dependency}"} (\\d)$`, 'm').exec(page)?.[1];
 }
 
-/** Waits until each process has logged a loss, or a return, as its last change. Returns the milliseconds. */
-async function logged(services: readonly Service[], dependency: string, what: 'loss' | 'return'): Promise<number> {
-  const begun = performance.now();
+/** Waits until each process has logged a loss, or a return, as its last change. */
+async function logged(services: readonly Service[], dependency: string, what: 'loss' | 'return'): Promise<void> {
   const isLast = (each: Service) => {
     const [last] = changesIn(each, dependency).slice(-1);
     return last !== undefined && (last.level === INFO) === (what === 'return');
   };
   await until(() => services.every(isLast), { what: `each logs the ${what} of ${dependency}` });
-  return performance.now() - begun;
 }
 
 async function listening(server: Server): Promise<number> {
@@ -126,14 +124,14 @@ describe('a process that loses what it needs', () => {
     services = [api, worker, await portal];
   });
 
-  it('logs the loss of PostgreSQL within two seconds, as an error only once it lasts, and the return', async () => {
+  it('logs the loss of PostgreSQL without any request, as an error only once it lasts, and the return', async () => {
     const gauges = () => Promise.all([api, worker].map((each) => gaugeOf(each, 'postgresql')));
     // A busy PostgreSQL may have been late before, and may be late again afterwards.
     await until(async () => (await gauges()).join() === '1,1');
     const before = services.map((each) => changesIn(each, 'postgresql').length);
     const since = () => services.map((each, index) => changesIn(each, 'postgresql').slice(before[index]));
     gate.freeze();
-    const noticed = await logged(services, 'postgresql', 'loss');
+    await logged(services, 'postgresql', 'loss');
     expect(await gauges()).toEqual(['0', '0']);
     await until(() => since().every((changes) => changes.length > 1));
     gate.thaw();
@@ -146,8 +144,6 @@ describe('a process that loses what it needs', () => {
         expect.objectContaining({ level: INFO, msg: 'PostgreSQL is back' }),
       ]);
     }
-    // The target is 1,700 ms. If only requests noticed a loss, this would wait for ever.
-    expect(noticed).toBeLessThan(60_000);
   });
 
   const isInstalled = prometheus !== undefined && alertmanager !== undefined && openRedis !== undefined;
