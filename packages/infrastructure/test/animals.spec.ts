@@ -19,7 +19,7 @@ import type pg from 'pg';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
-import { openPostgres } from './databases.js';
+import { openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 // An unknown category, and an import that ends before its file.
@@ -55,11 +55,6 @@ describe('an import beside another transaction', () => {
     }
     return opened.ports.animalImporter.importAll(rows(), () => true);
   };
-  const waiting = () =>
-    until(async () => {
-      const those = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-      return (await ask(opened.url, those)).length > 0;
-    });
   const nameOf = async (id: AnimalId) => (await opened.ports.animals.findById(id))?.name;
 
   it.each(['before', 'while'])(
@@ -68,7 +63,7 @@ describe('an import beside another transaction', () => {
       const id = await draw();
       if (when === 'before') await insert(id);
       const outcome = importing(id);
-      await waiting();
+      await untilBlocked(opened.url);
       if (when === 'while') await insert(id);
       await other.query('COMMIT');
       expect((await outcome).refused.first).toEqual([{ line: 2, reason: `id ${id} is that of another animal` }]);
@@ -80,7 +75,7 @@ describe('an import beside another transaction', () => {
     const id = await draw();
     await insert(id);
     const outcome = importing(id);
-    await waiting();
+    await untilBlocked(opened.url);
     await other.query('ROLLBACK');
     expect((await outcome).refused.count).toBe(0);
     expect(await nameOf(id)).toBe('imported');

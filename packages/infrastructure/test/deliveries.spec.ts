@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type AccountId,
   instant,
@@ -9,7 +8,6 @@ import {
   newMessageId,
   type Ports,
   type Transaction,
-  PLANS,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
 import {
@@ -22,7 +20,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { openPostgres } from './databases.js';
+import { openAccount, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 // A message with the id of another.
@@ -31,9 +29,6 @@ expectDatabaseErrors('23505');
 accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
-
-const openAccount = ({ accounts }: Ports) =>
-  accounts.open({ email: `${randomUUID()}@example.com`, plan: PLANS.free, scopes: undefined, createdAt: NOW });
 
 function addTo(ports: Ports, accountId: AccountId, transaction?: Transaction): Promise<Message> {
   const message = { id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW };
@@ -66,10 +61,10 @@ describe('messages in PostgreSQL', () => {
 
   it('are not queued by a transaction that is rolled back', async () => {
     const ports = await openInstance();
-    const { id } = await openAccount(ports);
-    const request = { accountId: id, key: 'undone', fingerprint: '', now: NOW, expiredUntil: instant(0) };
+    const accountId = await openAccount(ports);
+    const request = { accountId, key: 'undone', fingerprint: '', now: NOW, expiredUntil: instant(0) };
     const refused = ports.idempotency.once(request, async (transaction) => {
-      await addTo(ports, id, transaction);
+      await addTo(ports, accountId, transaction);
       throw new Error('undone');
     });
     await expect(refused).rejects.toThrow('undone');
@@ -77,12 +72,12 @@ describe('messages in PostgreSQL', () => {
   });
 
   it('may wait in great numbers: their backlog is still read at once', async () => {
-    const { id } = await openAccount(await openInstance());
+    const accountId = await openAccount(await openInstance());
     await client.query(
       `INSERT INTO messages (id, account_id, status, due_at, created_at, text)
        SELECT number, $1, 'queued', now, now, 'Hello'
        FROM generate_series(12000, 1, -1) AS number, to_timestamp(number) AS now`,
-      [String(id)],
+      [String(accountId)],
     );
     await client.query('ANALYZE messages');
     const { messages } = await openInstance();
@@ -97,7 +92,7 @@ describe('messages in PostgreSQL', () => {
 
   it('that are being settled don’t delay the claims of others', async () => {
     const ports = await openInstance();
-    const { id: accountId } = await openAccount(ports);
+    const accountId = await openAccount(ports);
     const [held, free] = [await addTo(ports, accountId), await addTo(ports, accountId)];
     await client.query('BEGIN');
     await client.query('UPDATE messages SET claims = claims + 1 WHERE id = $1', [held.id]);

@@ -117,6 +117,8 @@ describe('the fallback', () => {
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
     expect(states).toEqual([undefined, LOST]);
+    // It doesn't ask a Redis that is lost.
+    expect((await counter.look(ofKey)).minute.used).toBe(0);
   });
 
   it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {

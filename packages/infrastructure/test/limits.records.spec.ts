@@ -8,7 +8,6 @@ import {
   MINUTE,
   MOST_REFUSALS,
   type Ports,
-  PLANS,
 } from '@adoption-store/domain';
 import { requestRecordsSuite } from '@adoption-store/domain/testing';
 import { ask, until } from '@adoption-store/test-support';
@@ -17,7 +16,7 @@ import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
 import { MOST_HELD, MOST_HELD_REFUSALS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
-import { openPostgres } from './databases.js';
+import { addKey, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
@@ -30,18 +29,10 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-async function newKey({ accounts, apiKeys }: Ports): Promise<KeyRequester> {
-  const plan = PLANS.free;
-  const { id } = await accounts.open({ email: 'dev@example.com', plan, scopes: undefined, createdAt: NOON });
-  const about = { accountId: id, hash: '0'.repeat(64), ending: 'wxyz', name: 'till', scopes: undefined };
-  const key = { ...about, createdAt: NOON, expiresAt: undefined };
-  return { accountId: id, keyId: (await apiKeys.add(id, NOON, () => key)).id };
-}
-
 async function openWithKey() {
   const postgres = await openPostgres();
   opened.push(postgres.close);
-  return { ...postgres, records: postgres.ports.requestRecords, key: await newKey(postgres.ports) };
+  return { ...postgres, records: postgres.ports.requestRecords, key: await addKey(postgres.ports) };
 }
 
 describe('refusals', () => {

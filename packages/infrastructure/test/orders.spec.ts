@@ -1,5 +1,4 @@
 import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
-import { randomUUID } from 'node:crypto';
 import {
   type AccountId,
   type AnimalId,
@@ -13,16 +12,14 @@ import {
   type Order,
   type PetStatus,
   type Ports,
-  PLANS,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.js';
-import { type Database, openDatabase, openPostgres } from './databases.js';
+import { type Database, openAccount, openDatabase, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
-import { nextTurn } from './limits.counters.js';
 
 // An order of an unknown account, and an animal that a constraint of the test holds.
 expectDatabaseErrors('23503', '23514');
@@ -32,17 +29,6 @@ orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 const noon = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 type Store = Pick<Ports, 'accounts' | 'animals' | 'orders'>;
-
-async function openAccount({ accounts }: Store): Promise<AccountId> {
-  return (
-    await accounts.open({
-      email: `${randomUUID()}@example.com`,
-      plan: PLANS.free,
-      scopes: undefined,
-      createdAt: noon,
-    })
-  ).id;
-}
 
 async function addAnimal({ animals }: Store): Promise<AnimalId> {
   return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
@@ -125,19 +111,12 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     const ending = await dataSource.transaction(async (manager) => {
       await manager.query(`UPDATE animals SET name = 'Milo' WHERE id = $1`, [order.animalId]);
       const waiting = { done: end(store, order, (state) => names.push(state.animal?.name)) };
-      while (!(await isWaiting())) await nextTurn();
+      await untilBlocked(database.url);
       return waiting;
     });
     await ending.done;
     expect(names).toEqual(['Milo']);
   });
-
-  async function isWaiting(): Promise<boolean> {
-    const rows = await database.dataSource.query<unknown[]>(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  }
 
   it('never expires an order that is just being ended, and doesn’t wait for it', async () => {
     const [one, two] = [await addAnimal(store), await addAnimal(store)];

@@ -1,4 +1,4 @@
-import { createDecipheriv, hkdfSync, randomUUID } from 'node:crypto';
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import {
   decideSecretRotation,
   HOUR,
@@ -7,19 +7,18 @@ import {
   MINUTE,
   newAnimal,
   newWebhookId,
-  PLANS,
   type Ports,
   type Receiver,
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
 import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
+import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { SecretCipher } from '../src/webhooks/secret-cipher.js';
-import { openPostgres } from './databases.js';
+import { openAccount, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 webhookRepositorySuite(framework, 'PostgreSQL', openPostgres);
@@ -43,13 +42,7 @@ describe('webhooks in PostgreSQL', () => {
   }
   const at = { createdAt: 0 as Instant, updatedAt: 0 as Instant };
   async function add({ accounts, webhooks, cryptography }: Ports, secret: string): Promise<Webhook> {
-    const account = {
-      email: `${randomUUID()}@example.com`,
-      plan: PLANS.free,
-      scopes: undefined,
-      createdAt: at.createdAt,
-    };
-    const { id: accountId } = await accounts.open(account);
+    const accountId = await openAccount({ accounts });
     const fields = { types: undefined, description: undefined, status: 'enabled', ...at } as const;
     const id = newWebhookId(cryptography);
     const webhook = { id, accountId, url: 'https://example.com', recoveringSince: undefined, ...fields, secret };
@@ -170,7 +163,7 @@ describe('webhooks in PostgreSQL', () => {
       await rival.query('BEGIN');
       await rival.query('UPDATE webhooks SET secret = $1, secret_key = $2 WHERE id = $3', [secret, key, webhook.id]);
       const work = reencrypt(ports);
-      await until(async () => (await ask(database.url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0);
+      await untilBlocked(database.url);
       await rival.query('COMMIT');
       await work;
       expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two']);
