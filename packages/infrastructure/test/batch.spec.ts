@@ -1,4 +1,6 @@
 import { QUERY_TIMEOUT } from '../src/database/on-database.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DomainError } from '@adoption-store/domain';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from '../src/database/batch.js';
@@ -145,5 +147,22 @@ describe('a batch', () => {
     void Promise.allSettled(answers).then(() => (isSettled = true));
     await settled();
     expect(isSettled).toBe(true);
+  });
+
+  it('belongs to the trace of its first caller', async () => {
+    const caller = new AsyncLocalStorage<string>();
+    const callers: (string | undefined)[] = [];
+    const batch = batchOf<number>(async (items) => {
+      callers.push(caller.getStore());
+      await settled();
+      return items;
+    });
+    const watch = () => undefined;
+    // Traces are bound only while somebody watches this channel.
+    subscribe('tracing:adoption-store:query:start', watch);
+    const called = ['Ada', 'Ben', 'Cem'].map((name, index) => caller.run(name, () => batch.add(index)));
+    await Promise.all(called);
+    unsubscribe('tracing:adoption-store:query:start', watch);
+    expect(callers).toEqual(['Ada', 'Ben']);
   });
 });

@@ -159,8 +159,7 @@ if (openCluster !== undefined) {
     const states: boolean[] = [];
     const opened = await createRequestCounter({
       redis: nodes().urls,
-      // Long enough for a loaded machine.
-      redisTimeout: 2_000,
+      redisTimeout: TIMEOUT,
       redisTolerance: ANY_CLOCK,
       dataSource: database.dataSource,
       // No bans, so that every refusal is one by the limit.
