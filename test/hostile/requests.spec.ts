@@ -222,11 +222,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['one without a key, and a good one', ['missing_api_key', 200], `${lines(GET, HOST)}${good}`],
     ['a good one that closes, and another', 200, `${headed('Connection: close')}${good}`],
     ['a slow one and U+0000', [201, 'bad_request'], post(BODY).toString() + '\0'],
-    [
-      'two alike under an Idempotency-Key',
-      [201, 201],
-      post(BODY, '/v1/pets', 'Idempotency-Key: alike').toString().repeat(2),
-    ],
   ],
   'a body': [
     ['with a property twice among 3,000', 'invalid_json', pet(`{${keys(2_999)},"0":1}`)],

@@ -62,19 +62,15 @@ const password = 'correct horse battery';
 
 /** What the use cases of all contexts share, and what they begin with. */
 class Setting {
-  readonly name: string;
-  readonly email: string;
-  readonly animalId: bigint;
+  readonly name = `run-${this.run}`;
+  readonly email = `${this.name}@example.com`;
+  readonly animalId = BigInt((this.run + 1) * 1_000);
 
   constructor(
     readonly application: Application,
     readonly surroundings: Surroundings,
     readonly run: number,
-  ) {
-    this.name = `run-${run}`;
-    this.email = `${this.name}@example.com`;
-    this.animalId = BigInt((run + 1) * 1_000);
-  }
+  ) {}
 
   addAnimal() {
     return this.application.addAnimal.execute({ name: this.name, categoryId: 1n });
