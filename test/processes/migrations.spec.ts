@@ -1,4 +1,5 @@
 import {
+  ask,
   connectTo,
   createDatabase,
   expectDatabaseErrors,
@@ -65,4 +66,10 @@ it('the migrations since the version before fail no request, and none waits for 
     }
     return loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)));
   });
+});
+
+it('a process starts on a schema that a later version has migrated, as in a rollback', async () => {
+  await ask(database.url, `INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Later9999999999999')`);
+  const { service } = await startService({ DATABASE_URL: database.url });
+  expect(await service.stop()).toMatchObject({ code: 0 });
 });

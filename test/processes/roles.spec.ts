@@ -133,14 +133,10 @@ describe('roles.sql', () => {
   async function expectNoChangeOfTables(): Promise<void> {
     const statements = [
       'CREATE TABLE more ()',
-      'CREATE TEMPORARY TABLE more ()',
-      'CREATE SCHEMA more',
       'CREATE FUNCTION more() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$',
       'ALTER TABLE animals ADD COLUMN more text',
       'ALTER TABLE api_keys DISABLE TRIGGER api_keys_changed',
-      'CREATE INDEX ON animals (name)',
       'TRUNCATE sessions',
-      'DROP TABLE messages',
       'DROP POLICY secrets_of_writers ON secrets',
       'SET ROLE store_owner',
     ];

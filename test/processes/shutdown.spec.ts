@@ -16,6 +16,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import { request, type RequestOptions, sendRaw, type Target } from '@adoption-store/api/testing/raw-http';
+import { issueKey } from '../support/faults.js';
 
 const HELLO = '{"message":"Hello"}';
 
@@ -27,9 +28,7 @@ let sockets: Socket[] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
-  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-  const { stdout } = await run(KEYS, ['create', '--email', 'a@example.com', ...plan], { DATABASE_URL: database.url });
-  key = stdout.trim();
+  key = await issueKey({ DATABASE_URL: database.url }, 'a@example.com');
   client = await connectTo(database.url);
 });
 

@@ -8,10 +8,10 @@ export const OPENSSL = folderOf('TLS', 'openssl', 'openssl');
 const NAMES = 'DNS:localhost,DNS:portal.localhost,IP:127.0.0.1';
 
 /** A new self-signed certificate for names of this machine, and its key, in one PEM. */
-export function makeCertificate(folder: string, names = NAMES): { readonly certificate: string; readonly pem: string } {
+export function makeCertificate(folder: string): { readonly certificate: string; readonly pem: string } {
   const [key, certificate] = [join(folder, 'key'), join(folder, 'certificate')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`];
+  const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${NAMES}`];
   const files = ['-keyout', key, '-out', certificate];
   execFileSync(join(OPENSSL ?? '', 'openssl'), ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'ignore' });
   const [text, keyText] = [readFileSync(certificate, 'utf8'), readFileSync(key, 'utf8')];

@@ -21,14 +21,16 @@ export async function startService(environment: Environment): Promise<{ service:
   return { service, origin: (await service.prints(/Address {2}(\S+)\/v1/))[1] ?? '' };
 }
 
+/** A key that no load exhausts. */
+export async function issueKey(environment: Environment, email: string): Promise<string> {
+  const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
+  return (await run(KEYS, ['create', '--email', email, ...plan], environment)).stdout.trim();
+}
+
 /** A key that no load exhausts, and a revoked one. */
 export async function issueKeys(environment: Environment, client: pg.Client): Promise<LoadKeys> {
-  const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const [key = '', revoked = ''] = await Promise.all(
-    ['load@example.com', 'revoked@example.com'].map(async (email) =>
-      (await run(KEYS, ['create', '--email', email, ...plan], environment)).stdout.trim(),
-    ),
-  );
+  const key = await issueKey(environment, 'load@example.com');
+  const revoked = await issueKey(environment, 'revoked@example.com');
   await client.query(`
     UPDATE api_keys SET revoked_at = now() FROM accounts
     WHERE accounts.id = account_id AND email = 'revoked@example.com'`);
@@ -74,14 +76,4 @@ export async function expectNoFailure(attempt: (time: number) => Promise<readonl
     const isBusy = failures.every(isRefusal) && failures.some(isLate);
     if (!isBusy || time === 5) expect(failures.slice(0, 5)).toEqual([]);
   }
-}
-
-/** Prints the figures if more than one round was requested. */
-export function tell(fault: string, figures: string): void {
-  if (process.env['FAULT_ROUNDS'] !== undefined) console.log(`${fault}: ${figures}`);
-}
-
-export function countOf(answers: readonly Answer[]): string {
-  const failed = answers.filter((answer) => answer.what !== 'stranger' && !isSuccess(answer)).length;
-  return `${answers.length} answers, ${failed} of them 503, the slowest ${slowest(answers)} ms`;
 }

@@ -104,10 +104,6 @@ export class Load {
     return answers;
   }
 
-  get acknowledged(): number {
-    return this.writes.filter(({ isAcknowledged }) => isAcknowledged).length;
-  }
-
   /** Compares the writes with the database. */
   async losses(client: pg.Client): Promise<Lost> {
     const counts = new Map<string, number>();

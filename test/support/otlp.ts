@@ -11,7 +11,6 @@ export interface ReceivedSpan {
   readonly name: string;
   /** OTLP's numbers: 2 is a server span, 3 a client span, 5 a consumer span. */
   readonly kind: number;
-  readonly isError: boolean;
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
@@ -25,9 +24,8 @@ interface ExportRequest {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
     readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<ReceivedSpan, 'attributes' | 'service' | 'isError'> & {
+      readonly spans: readonly (Omit<ReceivedSpan, 'attributes' | 'service'> & {
         readonly attributes: readonly Attribute[];
-        readonly status: { readonly code?: number };
       })[];
     }[];
   }[];
@@ -64,8 +62,8 @@ export class OtlpCollector {
   private keep({ resourceSpans }: ExportRequest): void {
     for (const { resource, scopeSpans } of resourceSpans) {
       const service = String(valuesOf(resource.attributes)['service.name']);
-      for (const { attributes, status, ...span } of scopeSpans.flatMap(({ spans }) => spans)) {
-        this.spans.push({ ...span, service, attributes: valuesOf(attributes), isError: status.code === 2 });
+      for (const { attributes, ...span } of scopeSpans.flatMap(({ spans }) => spans)) {
+        this.spans.push({ ...span, service, attributes: valuesOf(attributes) });
       }
     }
   }

@@ -1,5 +1,5 @@
-import { createDatabase, type Environment, KEYS, run } from '@adoption-store/test-support';
-import { startService } from './faults.js';
+import { createDatabase, type Environment } from '@adoption-store/test-support';
+import { issueKey, startService } from './faults.js';
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
@@ -8,10 +8,8 @@ export async function startReplicas(settings: Environment = {}) {
   const database = await createDatabase();
   const environment = { DATABASE_URL: database.url, ...settings };
   const started = await Promise.all([startService(environment), startService(environment)]);
-  const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const issueKey = async (email: string) =>
-    (await run(KEYS, ['create', '--email', email, ...plan], environment)).stdout.trim();
-  const own = { authorization: `Bearer ${await issueKey('racer@example.com')}`, 'content-type': 'application/json' };
+  const key = await issueKey(environment, 'racer@example.com');
+  const own = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const stop = () => Promise.all(started.map(({ service }) => service.stop()));
   return {
     databaseUrl: database.url,
@@ -19,7 +17,7 @@ export async function startReplicas(settings: Environment = {}) {
     /** The address of the replica whose turn it is. */
     originOf: (turn: number) => started[turn % 2]?.origin ?? '',
     /** A key of that account with enough quota for every test. */
-    issueKey,
+    issueKey: (email: string) => issueKey(environment, email),
     async send(method: string, url: string, body?: object, headers?: Readonly<Record<string, string>>) {
       const init = { method, headers: { ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) };
       const response = await fetch(url, init);

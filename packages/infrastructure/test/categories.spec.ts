@@ -1,19 +1,12 @@
 import { AddCategory, decideAddition } from '@adoption-store/domain';
 import { categoryRepositorySuite } from '@adoption-store/domain/testing';
-import {
-  ask,
-  connectTo,
-  expectDatabaseErrors,
-  explainingUrl,
-  statementsDuring,
-  until,
-} from '@adoption-store/test-support';
+import { ask, connectTo, expectDatabaseErrors, explainingUrl, statementsDuring } from '@adoption-store/test-support';
 import { expect, it } from '@jest/globals';
 import { TypeOrmCategoryRepository } from '../src/categories/typeorm-category-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { inTransaction } from '../src/database/transactions.js';
-import { openDatabase, openPostgres } from './databases.js';
+import { openDatabase, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 // An unknown category, and a race for a name.
@@ -49,7 +42,7 @@ it('refuses a name that a process of the version before gives meanwhile, which t
     await expect(add('CATS')).rejects.toMatchObject({ code: 'category_name_taken' });
     return add('Dogs');
   });
-  await until(async () => (await ask(url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0);
+  await untilBlocked(url);
   await other.query('COMMIT');
   expect(await categories.findById((await added).id)).toEqual(await added);
   await other.end();

@@ -1,5 +1,13 @@
-import type { CategoryPolicy, Ports } from '@adoption-store/domain';
-import { ask, createDatabase } from '@adoption-store/test-support';
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  type AccountId,
+  type CategoryPolicy,
+  instant,
+  type KeyRequester,
+  PLANS,
+  type Ports,
+} from '@adoption-store/domain';
+import { ask, createDatabase, until } from '@adoption-store/test-support';
 import { PostgresAnimalImporter } from '../src/animals/postgres-animal-importer.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
@@ -52,4 +60,33 @@ export async function openDatabase() {
       await database.drop();
     },
   };
+}
+
+const CREATED = instant(Date.UTC(2026, 0, 1, 12));
+
+/** An account under an address that no other has. */
+export async function openAccount({ accounts }: Pick<Ports, 'accounts'>): Promise<AccountId> {
+  const email = `${randomUUID()}@example.com`;
+  return (await accounts.open({ email, plan: PLANS.free, scopes: undefined, createdAt: CREATED })).id;
+}
+
+/** A key of a new account. */
+export async function addKey(ports: Pick<Ports, 'accounts' | 'apiKeys'>): Promise<KeyRequester> {
+  const accountId = await openAccount(ports);
+  const key = await ports.apiKeys.add(accountId, CREATED, () => ({
+    accountId,
+    hash: randomBytes(32).toString('hex'),
+    ending: 'wxyz',
+    name: 'till',
+    createdAt: CREATED,
+    scopes: undefined,
+    expiresAt: undefined,
+  }));
+  return { accountId, keyId: key.id };
+}
+
+/** Waits until a statement in the database waits for a lock. */
+export function untilBlocked(url: string): Promise<void> {
+  const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return until(async () => (await ask(url, blocked)).length > 0);
 }

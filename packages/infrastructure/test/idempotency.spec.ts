@@ -1,4 +1,4 @@
-import { type Animal, DAY, instant, later, newAnimal, plan, type RecordedAnswer } from '@adoption-store/domain';
+import { type Animal, DAY, instant, later, newAnimal, type RecordedAnswer } from '@adoption-store/domain';
 import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
 import { connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -6,20 +6,19 @@ import type pg from 'pg';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { managerOf } from '../src/database/transactions.js';
 import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempotency-records.js';
-import { type Database, openDatabase, openPostgres } from './databases.js';
+import { type Database, openAccount, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 // Another process holds the key for longer than the wait; an answer can't be stored.
 expectDatabaseErrors('55P03', '22021');
 
 const now = instant(Date.now());
-const account = { email: 'ada@example.com', plan: plan('free'), scopes: undefined, createdAt: now };
 
 idempotencyRecordsSuite(framework, 'PostgreSQL', openPostgres);
 
 it('undoes work whose answer can’t be stored', async () => {
   const { ports, close } = await openPostgres();
-  const { id: accountId } = await ports.accounts.open(account);
+  const accountId = await openAccount(ports);
   const request = { accountId, key: 'one', fingerprint: 'asked', now, expiredUntil: later(now, -DAY) };
   let added: Animal | undefined;
   const asking = ports.idempotency.once(request, async (transaction) => {
@@ -49,7 +48,7 @@ describe('a key that another process has in use', () => {
     await database.close();
   });
   beforeEach(async () => {
-    const { id: accountId } = await new TypeOrmAccountRepository(database.dataSource).open(account);
+    const accountId = await openAccount({ accounts: new TypeOrmAccountRepository(database.dataSource) });
     const key = `key ${(keys += 1)}`;
     request = { accountId, key, fingerprint: 'asked', now, expiredUntil: later(now, -DAY) };
   });

@@ -28,7 +28,7 @@ import fc from 'fast-check';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
 import { createRequestCounter } from '../src/limits/create-request-counter.js';
-import { type Database, openDatabase } from './databases.js';
+import { addKey, type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
 
 export const midnight = instant(Date.UTC(2026, 0, 1));
@@ -74,24 +74,9 @@ export async function openOnDatabase(policy: BanPolicy, redis?: readonly string[
 }
 
 /** Counts are stored only for an existing account and key. */
-export async function storedRequester({ dataSource }: Database): Promise<KeyRequester> {
-  const account = await new TypeOrmAccountRepository(dataSource).open({
-    email: `${randomUUID()}@example.com`,
-    plan: PLANS.free,
-    scopes: undefined,
-    createdAt: noon,
-  });
-  const accountId = account.id;
-  const key = await new TypeOrmApiKeyRepository(dataSource).add(accountId, noon, () => ({
-    accountId,
-    hash: randomBytes(32).toString('hex'),
-    ending: 'wxyz',
-    name: undefined,
-    createdAt: noon,
-    scopes: undefined,
-    expiresAt: undefined,
-  }));
-  return { accountId, keyId: key.id };
+export function storedRequester({ dataSource }: Database): Promise<KeyRequester> {
+  const [accounts, apiKeys] = [new TypeOrmAccountRepository(dataSource), new TypeOrmApiKeyRepository(dataSource)];
+  return addKey({ accounts, apiKeys });
 }
 
 /** Lets work in progress continue. */

@@ -100,13 +100,6 @@ describe('the fallback', () => {
     expect(states).toEqual([LOST]);
   });
 
-  it('a loss is reported once, however many requests notice it', async () => {
-    const pending = [counter.count(requestAt()), counter.count(requestAt())];
-    for (const { reject } of redis.asked) reject(LOST);
-    expect((await Promise.all(pending)).map(({ minute }) => minute.used)).toEqual([1, 2]);
-    expect([states, counter.isShared, counter.fallbacks]).toEqual([[undefined, LOST], false, 2]);
-  });
-
   it('a closed connection is a loss, and is sent nothing', async () => {
     redis.isReady = false;
     expect((await counter.count(requestAt())).minute.used).toBe(1);

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import {
   type CountedRequest,
   DAY,
@@ -26,6 +24,7 @@ import {
   nextTurn,
   noon,
   openOnDatabase,
+  storedRequester,
   TIMEOUT,
 } from './limits.counters.js';
 
@@ -186,48 +185,32 @@ const openServer = redisServerFor('what happens when Redis is lost');
     });
   });
 
-  it('purges PostgreSQL’s rows, and decides as before, with Redis and without', async () => {
-    const { counter } = await open(TIMEOUT);
-    const purge = async () => {
-      await ask(
-        database.url,
-        `INSERT INTO accounts (email, plan, created_at) VALUES ('old@example.com', 'free', now()) ON CONFLICT DO NOTHING;
-         INSERT INTO request_counts SELECT id, '2025-12-24T00:00:00Z', 5 FROM accounts`,
-      );
-      return counter.purge(noon);
-    };
-    for (const used of [1, 2, 3]) {
-      if (used === 3) await redis.kill();
-      if (used > 1) expect(await purge()).toBe(1);
-      expect(await counter.count(request())).toMatchObject({ minute: { used }, day: { used } });
-    }
+  it('purges PostgreSQL’s rows', async () => {
+    const { counter } = await open();
+    const { accountId } = await storedRequester(database);
+    await ask(database.url, `INSERT INTO request_counts VALUES (${accountId}, '2025-12-24T00:00:00Z', 5)`);
+    expect(await counter.purge(noon)).toBe(1);
   });
 
-  it.each([
-    ['an hour ahead', [0, HOUR]],
-    ['an hour behind', [0, -HOUR]],
-    ['all wrong', [-DAY, 2 * HOUR, 400 * DAY]],
-  ])(
-    'admits one limit in a minute to instances whose clocks are %s, and ends it for all at once',
-    async (_, offsets) => {
-      const instances = await Promise.all(offsets.map(() => openShared(TOLERATED)));
-      const limits = { perMinute: 10, perDay: 1_000 };
-      const minuteNow = () => startOf(MINUTE, instant(Date.now()));
-      const startedAt = minuteNow();
-      const verdicts = [];
-      for (let turn = 0; turn < 30; turn += 1) {
-        for (const [index, instance] of instances.entries()) {
-          const now = later(instant(Date.now()), offsets[index] ?? 0);
-          verdicts.push(await instance.count(request({ limits, now })));
-        }
+  it('admits one limit in a minute to instances whose clocks are all wrong, and ends it for all at once', async () => {
+    const offsets = [-DAY, 2 * HOUR, 400 * DAY];
+    const instances = await Promise.all(offsets.map(() => openShared(TOLERATED)));
+    const limits = { perMinute: 10, perDay: 1_000 };
+    const minuteNow = () => startOf(MINUTE, instant(Date.now()));
+    const startedAt = minuteNow();
+    const verdicts = [];
+    for (let turn = 0; turn < 30; turn += 1) {
+      for (const [index, instance] of instances.entries()) {
+        const now = later(instant(Date.now()), offsets[index] ?? 0);
+        verdicts.push(await instance.count(request({ limits, now })));
       }
-      // Two if the test ran across the end of a minute.
-      const minutes = 1 + (minuteNow() - startedAt) / MINUTE;
-      const admitted = verdicts.filter(({ outcome }) => outcome === 'admitted');
-      expect(admitted.length).toBeLessThanOrEqual(minutes * limits.perMinute);
-      expect(new Set(verdicts.map(({ minute }) => minute.resetsAt)).size).toBeLessThanOrEqual(minutes);
-    },
-  );
+    }
+    // Two if the test ran across the end of a minute.
+    const minutes = 1 + (minuteNow() - startedAt) / MINUTE;
+    const admitted = verdicts.filter(({ outcome }) => outcome === 'admitted');
+    expect(admitted.length).toBeLessThanOrEqual(minutes * limits.perMinute);
+    expect(new Set(verdicts.map(({ minute }) => minute.resetsAt)).size).toBeLessThanOrEqual(minutes);
+  });
 
   it('uses the clocks of instances that differ from Redis’ by less than a minute', async () => {
     const now = later(instant(Date.now()), MINUTE / 2);
@@ -251,18 +234,6 @@ const openServer = redisServerFor('what happens when Redis is lost');
       const statistics = await askRedis(redis.url, 'INFO commandstats');
       return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1]);
     };
-    /** A server on Redis' port that accepts connections and never answers. */
-    async function openSilent(): Promise<readonly Socket[]> {
-      const sockets: Socket[] = [];
-      const server = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
-      await once(server.listen(Number(new URL(redis.url).port), '127.0.0.1'), 'listening');
-      closing.push(() => {
-        server.close();
-        for (const socket of sockets) socket.destroy();
-      });
-      return sockets;
-    }
-
     it('says why it can’t connect, until it can', async () => {
       await redis.kill();
       const counter = await open();
@@ -273,18 +244,6 @@ const openServer = redisServerFor('what happens when Redis is lost');
       await redis.startAgain();
       await becomes(counter, true);
       expect(counter.connectionError).toBeUndefined();
-    });
-
-    it('rejects requests and probes at once while it connects, and doesn’t interrupt that', async () => {
-      const counter = await open();
-      await redis.kill();
-      await becomes(counter, false);
-      const sockets = await openSilent();
-      while (sockets.length === 0) await nextTurn();
-      await expect(counter.count(newRequest())).rejects.toThrow('not connected');
-      await expect(counter.probe()).rejects.toThrow('not connected');
-      for (let turn = 0; turn < 5; turn++) await nextTurn();
-      expect(sockets.map(({ readableEnded }) => readableEnded)).toEqual([false]);
     });
 
     it('replaces a connection without an answer to a probe', async () => {
@@ -314,13 +273,6 @@ const openServer = redisServerFor('what happens when Redis is lost');
       expect((await calls()) - before).toBe(1);
       await Promise.all(Array.from({ length: 501 }, () => counter.count(newRequest())));
       expect((await calls()) - before).toBe(3);
-    });
-
-    it('has no connection once it is closed', async () => {
-      const counter = await open();
-      counter.close();
-      while ((await connection()) !== undefined) await nextTurn();
-      await becomes(counter, false);
     });
   });
 });

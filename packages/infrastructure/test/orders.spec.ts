@@ -1,5 +1,4 @@
 import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
-import { randomUUID } from 'node:crypto';
 import {
   type AccountId,
   type AnimalId,
@@ -7,25 +6,20 @@ import {
   decideExpiry,
   decidePlacement,
   type EndState,
-  HOUR,
   instant,
   INT64_MAX,
-  INT64_MIN,
-  later,
   newAnimal,
   type Order,
   type PetStatus,
   type Ports,
-  PLANS,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.js';
-import { type Database, openDatabase, openPostgres } from './databases.js';
+import { type Database, openAccount, openDatabase, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
-import { nextTurn } from './limits.counters.js';
 
 // An order of an unknown account, and an animal that a constraint of the test holds.
 expectDatabaseErrors('23503', '23514');
@@ -35,20 +29,6 @@ orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 const noon = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 type Store = Pick<Ports, 'accounts' | 'animals' | 'orders'>;
-
-/** Wraps a decision, to see what it is given. */
-type Look = <Result>(decide: (state: EndState) => Result) => (state: EndState) => Result;
-
-async function openAccount({ accounts }: Store): Promise<AccountId> {
-  return (
-    await accounts.open({
-      email: `${randomUUID()}@example.com`,
-      plan: PLANS.free,
-      scopes: undefined,
-      createdAt: noon,
-    })
-  ).id;
-}
 
 async function addAnimal({ animals }: Store): Promise<AnimalId> {
   return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
@@ -95,18 +75,6 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     expect(await statusOf(store, animalId)).toBe('available');
   });
 
-  it.each(['placed', 'completed'] as const)(
-    'places no second order beside one that is %s, though the animal was made available by hand',
-    async (status) => {
-      const animalId = await addAnimal(store);
-      const order = await place(store, accountId, animalId);
-      await database.dataSource.query('UPDATE orders SET status = $1 WHERE id = $2', [status, order.id]);
-      await database.dataSource.query(`UPDATE animals SET status = 'available' WHERE id = $1`, [animalId]);
-      await expect(place(store, accountId, animalId)).rejects.toMatchObject({ code: 'pet_not_available' });
-      expect(await statusOf(store, animalId)).toBe('available');
-    },
-  );
-
   it('leaves the order placed when the animal can’t be changed', async () => {
     const animalId = await addAnimal(store);
     const order = await place(store, accountId, animalId);
@@ -118,42 +86,22 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     expect(await statusOf(store, animalId)).toBe('pending');
   });
 
-  it('leaves an animal alone that was ordered again while the end of its old order waited', async () => {
-    const { dataSource } = database;
-    const animalId = await addAnimal(store);
-    const old = await place(store, accountId, animalId);
-    const { completing } = await dataSource.transaction(async (manager) => {
-      await manager.query(`UPDATE orders SET status = 'cancelled' WHERE id = $1`, [old.id]);
-      await manager.query(`UPDATE animals SET status = 'available' WHERE id = $1`, [animalId]);
-      const waiting = { completing: complete(store, old).catch((error: unknown) => error) };
-      while (!(await isWaiting())) await nextTurn();
-      await manager.query(`UPDATE animals SET status = 'pending' WHERE id = $1`, [animalId]);
-      await manager.query(
-        `INSERT INTO orders (account_id, animal_id, status, created_at, updated_at) VALUES ($1, $2, 'placed', $3, $3)`,
-        [accountId, animalId, new Date(later(noon, HOUR))],
-      );
-      return waiting;
-    });
-    expect(await completing).toMatchObject({ code: 'order_final' });
-    expect(await statusOf(store, animalId)).toBe('pending');
-  });
-
   it.each([
     [
       'ends',
-      ({ orders }: Store, { id, accountId }: Order, look: Look) =>
-        orders.change(
-          id,
-          look((state) => decideEnd(state, { accountId, id, outcome: 'completed' }, noon)),
-        ),
+      ({ orders }: Store, { id, accountId }: Order, see: (state: EndState) => void) =>
+        orders.change(id, (state) => {
+          see(state);
+          return decideEnd(state, { accountId, id, outcome: 'completed' }, noon);
+        }),
     ],
     [
       'expires',
-      ({ orders }: Store, _order: Order, look: Look) =>
-        orders.expire(
-          { placedUntil: noon, limit: 10 },
-          look((state) => decideExpiry(state, 0, noon)),
-        ),
+      ({ orders }: Store, _order: Order, see: (state: EndState) => void) =>
+        orders.expire({ placedUntil: noon, limit: 10 }, (state) => {
+          see(state);
+          return decideExpiry(state, 0, noon);
+        }),
     ],
   ])('an order that %s is decided with its animal as the transaction before has left it', async (_how, end) => {
     const { dataSource } = database;
@@ -162,35 +110,12 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     const names: unknown[] = [];
     const ending = await dataSource.transaction(async (manager) => {
       await manager.query(`UPDATE animals SET name = 'Milo' WHERE id = $1`, [order.animalId]);
-      const waiting = {
-        done: end(store, order, (decide) => (state) => {
-          names.push(state.animal?.name);
-          return decide(state);
-        }),
-      };
-      while (!(await isWaiting())) await nextTurn();
+      const waiting = { done: end(store, order, (state) => names.push(state.animal?.name)) };
+      await untilBlocked(database.url);
       return waiting;
     });
     await ending.done;
     expect(names).toEqual(['Milo']);
-  });
-
-  async function isWaiting(): Promise<boolean> {
-    const rows = await database.dataSource.query<unknown[]>(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows.length > 0;
-  }
-
-  it('lists the order with the smallest id that the column can hold', async () => {
-    const [animalId, owner] = [await addAnimal(store), await openAccount(store)];
-    await database.dataSource.query(
-      `INSERT INTO orders (id, account_id, animal_id, status, created_at, updated_at)
-      VALUES ($1, $2, $3, 'placed', $4, $4)`,
-      [INT64_MIN, owner, animalId, new Date(noon)],
-    );
-    for (const status of [undefined, 'placed'] as const)
-      expect(idsOf(await store.orders.list({ accountId: owner, status, limit: 10 }))).toEqual([INT64_MIN]);
   });
 
   it('never expires an order that is just being ended, and doesn’t wait for it', async () => {

@@ -1,4 +1,4 @@
-import { type AccountId, decidePlacement, instant, type MessageId, newAnimal, PLANS } from '@adoption-store/domain';
+import { decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
 import {
   ask,
   connectTo,
@@ -14,6 +14,7 @@ import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
+import { openAccount } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -77,7 +78,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
 
   it('a write that waits for a lock is over by the time its caller is told, and has changed nothing', async () => {
     const { accounts, animals, attempts, credentials, messages, orders, secret } = await open(url, database.url);
-    const accountId = await newAccount();
+    const accountId = await openAccount({ accounts });
     const { id: animalId } = await animals.add(luna);
     const createdAt = instant(Date.now());
     const placement = { accountId, animalId, limit: 1 };
@@ -93,10 +94,8 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
       messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
       orders.place(placement, (state) => decidePlacement(state, placement, createdAt)),
       secret('waiting'),
-      accounts.open({ email: 'b@example.com', plan: PLANS.free, scopes: undefined, createdAt }),
       credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),
       attempts.count('waiting', () => ({ until: undefined, times: [createdAt], expiresAt: createdAt })),
-      attempts.clear('waiting'),
     ]);
     expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 'rejected'));
     const waiting = `SELECT FROM pg_locks JOIN pg_database ON oid = database
@@ -105,10 +104,4 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     await other.query('COMMIT');
     expect(await count()).toEqual(before);
   });
-
-  async function newAccount(): Promise<AccountId> {
-    const text = `INSERT INTO accounts (email, plan, created_at) VALUES ('a@example.com', 'free', now()) RETURNING id`;
-    const [row] = await ask<{ id: string }>(database.url, text);
-    return BigInt(row?.id ?? '') as AccountId;
-  }
 });

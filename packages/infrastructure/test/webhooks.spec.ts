@@ -1,4 +1,4 @@
-import { createDecipheriv, hkdfSync, randomUUID } from 'node:crypto';
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import {
   decideSecretRotation,
   HOUR,
@@ -7,75 +7,24 @@ import {
   MINUTE,
   newAnimal,
   newWebhookId,
-  PLANS,
   type Ports,
-  type SecretRotationState,
+  type Receiver,
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
 import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
+import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { SecretCipher } from '../src/webhooks/secret-cipher.js';
-import { openPostgres } from './databases.js';
+import { openAccount, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 webhookRepositorySuite(framework, 'PostgreSQL', openPostgres);
 webhookQueueSuite(framework, 'PostgreSQL', openPostgres);
 
-describe('a webhook queue beside the version before', () => {
-  it('sends what that version has queued when it published, and nothing again that it has sent', async () => {
-    const { ports, url, close } = await openPostgres();
-    const { id: accountId } = await ports.accounts.open({
-      email: 'dev@example.com',
-      plan: PLANS.free,
-      scopes: undefined,
-      createdAt: 0 as Instant,
-    });
-    const webhook = await ports.webhooks.add(byOperator({ accountId }), () => ({
-      id: newWebhookId(ports.cryptography),
-      accountId,
-      url: 'https://example.com',
-      types: undefined,
-      description: undefined,
-      status: 'enabled',
-      recoveringSince: undefined,
-      createdAt: 0 as Instant,
-      updatedAt: 0 as Instant,
-      secret: 'whsec_one',
-    }));
-    for (const name of ['sent', 'queued', 'new']) await ports.animals.add(newAnimal({ name, categoryId: 1n }));
-    await ports.events.publish(10);
-    await ask(
-      url,
-      `INSERT INTO webhook_deliveries (webhook_id, position, status)
-      VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
-    );
-    await ports.webhookDeliveries.wake();
-    const names: string[] = [];
-    for (;;) {
-      const turn = await ports.webhookDeliveries.takeTurn({ limit: 20, lease: MINUTE });
-      if (turn === undefined) break;
-      for (const delivery of turn.deliveries) {
-        names.push((JSON.parse(delivery.data) as { name: string }).name);
-        await ports.webhookDeliveries.settle(
-          delivery,
-          { status: 'sent' },
-          { attemptedAt: turn.takenAt, responseStatus: 204, duration: 1 },
-        );
-      }
-      await ports.webhookDeliveries.endTurn(turn, 1, (receiver) => ({
-        end: { ...receiver, pause: 0, isFailing: false },
-      }));
-    }
-    expect(names.sort()).toEqual(['new', 'queued']);
-    await close();
-  });
-});
-
-describe('the secrets of webhooks in PostgreSQL', () => {
+describe('webhooks in PostgreSQL', () => {
   let database: TestDatabase;
   const closers: (() => Promise<void>)[] = [];
   beforeEach(async () => {
@@ -93,24 +42,17 @@ describe('the secrets of webhooks in PostgreSQL', () => {
   }
   const at = { createdAt: 0 as Instant, updatedAt: 0 as Instant };
   async function add({ accounts, webhooks, cryptography }: Ports, secret: string): Promise<Webhook> {
-    const account = {
-      email: `${randomUUID()}@example.com`,
-      plan: PLANS.free,
-      scopes: undefined,
-      createdAt: at.createdAt,
-    };
-    const { id: accountId } = await accounts.open(account);
+    const accountId = await openAccount({ accounts });
     const fields = { types: undefined, description: undefined, status: 'enabled', ...at } as const;
     const id = newWebhookId(cryptography);
     const webhook = { id, accountId, url: 'https://example.com', recoveringSince: undefined, ...fields, secret };
     return webhooks.add(byOperator({ accountId }), () => webhook);
   }
   /** The secrets with which a worker signs. */
-  async function secretsOf({ webhookDeliveries }: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
-    await webhookDeliveries.ping(id, at.createdAt);
-    const claim = { limit: 1, lease: MINUTE };
+  async function secretsOf(ports: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
+    await ports.webhookDeliveries.ping(id, at.createdAt);
     try {
-      const secrets = (await webhookDeliveries.takeTurn(claim))?.secrets;
+      const secrets = (await takeTurn(ports))?.secrets;
       return secrets && [secrets.current, ...secrets.past.map(({ secret }) => secret)];
     } finally {
       await ask(
@@ -119,6 +61,7 @@ describe('the secrets of webhooks in PostgreSQL', () => {
       );
     }
   }
+  const takeTurn = ({ webhookDeliveries }: Ports) => webhookDeliveries.takeTurn({ limit: 20, lease: MINUTE });
   const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) => {
     const command = byOperator({ accountId, id });
     return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, now));
@@ -130,152 +73,157 @@ describe('the secrets of webhooks in PostgreSQL', () => {
   const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
   const [oldKey, nextKey] = [old, next].map((secret) => new SecretCipher([secret]).names[0]);
 
-  it('are encrypted, each for its own row', async () => {
+  it('a delivery that the version before has queued is made, and none again that it has sent', async () => {
     const ports = await open();
-    const [one, other] = [await add(ports, 'whsec_one'), await add(ports, 'whsec_one')];
-    const stored = await ask<{ secret: string }>(database.url, 'SELECT secret FROM webhooks');
-    expect(new Set(stored.map(({ secret }) => secret)).size).toBe(2);
-    expect(JSON.stringify(await ask(database.url, 'SELECT * FROM webhooks'))).not.toContain('whsec_');
-    expect(await secretsOf(ports, one.id)).toEqual(['whsec_one']);
-    // Every process finds the same key in the database.
-    expect(await secretsOf(await open(), one.id)).toEqual(['whsec_one']);
-    await ask(database.url, `UPDATE webhooks SET secret = (SELECT secret FROM webhooks WHERE id = '${other.id}')`);
-    expect(await secretsOf(ports, one.id)).toBeUndefined();
-  });
-
-  it('are read with every secret of the list, and encrypted with the first one by the worker', async () => {
-    const before = await open([old]);
-    const webhook = await add(before, 'whsec_one');
-    await rotate(before, webhook, 'whsec_two');
-    const ports = await open([next, old]);
-    const alone = await open([next]);
-    expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
-    expect(await secretsOf(alone, webhook.id)).toBeUndefined();
-    expect(await reencrypt(ports)).toEqual({ last: webhook.id, unreadable: [] });
-    expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
-    const row = await rowOf(webhook);
-    expect(row).toMatchObject({ secret_key: nextKey, past_secrets: [{ key: nextKey }] });
-    // Nothing is written a second time.
-    await reencrypt(ports);
-    expect(await rowOf(webhook)).toEqual(row);
-  });
-
-  it('are replaced without the key of the former ones, and no other change of a webhook needs a key', async () => {
-    const webhook = await add(await open([old]), 'whsec_one');
-    const alone = await open([next]);
-    const { secret } = (await rowOf(webhook)) ?? {};
-    await alone.webhooks.change(byOperator(webhook), () => ({ ...webhook, description: 'new' }));
-    expect(await rowOf(webhook)).toMatchObject({ description: 'new', secret, secret_key: oldKey });
-    await rotate(alone, webhook, 'whsec_two');
-    expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two']);
-    expect(await secretsOf(await open([next, old]), webhook.id)).toEqual(['whsec_two', 'whsec_one']);
-  });
-
-  it('that can’t be decrypted are left and named, and keep no other from being encrypted', async () => {
-    const lost = await add(await open(['x'.repeat(32)]), 'whsec_lost');
-    const before = await open([old]);
-    const [broken, kept] = [await add(before, 'whsec_broken'), await add(before, 'whsec_kept')];
-    await ask(database.url, `UPDATE webhooks SET secret = 'short', status = 'disabled' WHERE id = '${broken.id}'`);
-    const rows = [await rowOf(lost), await rowOf(broken)];
-    const { unreadable } = await reencrypt(await open([next, old]));
-    expect(unreadable).toHaveLength(2);
-    for (const { id } of [lost, broken]) expect(unreadable.map((each) => each.id)).toContain(id);
-    expect(unreadable).toContainEqual({ id: broken.id, status: 'disabled' });
-    expect([await rowOf(lost), await rowOf(broken)]).toEqual(rows);
-    expect(await rowOf(kept)).toMatchObject({ secret_key: nextKey });
-  });
-
-  it('are not put back by the worker if they are replaced meanwhile', async () => {
-    const webhook = await add(await open([old]), 'whsec_one');
-    const ports = await open([next, old]);
-    const rival = new pg.Client(database.url);
-    await rival.connect();
-    closers.push(() => rival.end());
-    const { secret, key } = new SecretCipher([next, old]).encrypt('whsec_two', webhook.id);
-    await rival.query('BEGIN');
-    await rival.query('UPDATE webhooks SET secret = $1, secret_key = $2 WHERE id = $3', [secret, key, webhook.id]);
-    const work = reencrypt(ports);
-    await until(async () => (await ask(database.url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0);
-    await rival.query('COMMIT');
-    await work;
-    expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two']);
-  });
-
-  it('that can’t be decrypted keep no other webhook waiting, and are looked at again after a minute', async () => {
-    const lost = await add(await open([old]), 'whsec_lost');
-    const ports = await open([next]);
-    const kept = await add(ports, 'whsec_kept');
-    for (const { id } of [lost, kept]) await ports.webhookDeliveries.ping(id, at.createdAt);
-    const take = () => ports.webhookDeliveries.takeTurn({ limit: 1, lease: MINUTE });
-    expect((await take())?.receiver.id).toBe(kept.id);
-    expect(await take()).toBeUndefined();
-    expect(await rowOf(lost)).toMatchObject({ status: 'enabled', failed_turns: 0 });
-    const soon = `SELECT FROM webhooks WHERE id = '${lost.id}' AND turn_at <= now() + interval '1 minute'`;
-    expect(await ask(database.url, soon)).toHaveLength(1);
-  });
-
-  it('are counted by their keys, each webhook with the worst of its own', async () => {
-    const [before, ports] = [await open([old]), await open([next, old])];
-    const [first, older, mixed, unknown] = [
-      await add(ports, 'whsec_1'),
-      await add(before, 'whsec_2'),
-      await add(before, 'whsec_3'),
-      await add(before, 'whsec_4'),
-    ];
-    await rotate(ports, mixed, 'whsec_new');
-    await ask(database.url, `UPDATE webhooks SET secret_key = NULL WHERE id = '${unknown.id}'`);
-    expect(await ports.webhooks.countSecrets()).toEqual({ first: 1, older: 2, unknown: 1 });
-    expect(await (await open([next])).webhooks.countSecrets()).toEqual({ first: 1, older: 0, unknown: 3 });
-    await reencrypt(ports);
-    expect(await ports.webhooks.countSecrets()).toEqual({ first: 4, older: 0, unknown: 0 });
-    const all = [first, older, mixed, unknown].map(({ id }) => id);
-    expect((await ask<{ id: WebhookId }>(database.url, 'SELECT id FROM webhooks')).map(({ id }) => id).sort()).toEqual(
-      all.sort(),
+    const webhook = await add(ports, 'whsec_one');
+    for (const name of ['sent', 'queued', 'new']) await ports.animals.add(newAnimal({ name, categoryId: 1n }));
+    await ports.events.publish(10);
+    await ask(
+      database.url,
+      `INSERT INTO webhook_deliveries (webhook_id, position, status)
+       VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
     );
-  });
-
-  it('of the version before are read, moved and replaced with their former one', async () => {
-    const cipher = new SecretCipher([old]);
-    const ports = await open([old]);
-    const asBefore = async () => {
-      const webhook = await add(ports, 'whsec_two');
-      const { secret } = cipher.encrypt('whsec_one', webhook.id);
-      await ask(
-        database.url,
-        `UPDATE webhooks SET secret_key = NULL, previous_secret = '${secret}', previous_until = to_timestamp(7200)
-         WHERE id = '${webhook.id}'`,
-      );
-      return webhook;
-    };
-    const [moved, replaced] = [await asBefore(), await asBefore()];
-    expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
-    const seen: SecretRotationState[] = [];
-    await ports.webhooks
-      .rotate(byOperator(moved), (state) => {
-        seen.push(state);
-        throw new Error('only looking');
-      })
-      .catch(() => undefined);
-    expect(seen).toMatchObject([{ webhook: moved, past: [{ until: 2 * HOUR }] }]);
-    await rotate(ports, replaced, 'whsec_three');
-    expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
-    await reencrypt(ports);
-    for (const webhook of [moved, replaced]) {
-      expect(await rowOf(webhook)).toMatchObject({ previous_secret: null, secret_key: oldKey });
+    await ports.webhookDeliveries.wake();
+    const names: string[] = [];
+    for (let turn = await takeTurn(ports); turn !== undefined; turn = await takeTurn(ports)) {
+      for (const delivery of turn.deliveries) {
+        names.push((JSON.parse(delivery.data) as { name: string }).name);
+        const attempt = { attemptedAt: turn.takenAt, responseStatus: 204, duration: 1 };
+        await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
+      }
+      const decide = (receiver: Receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } });
+      await ports.webhookDeliveries.endTurn(turn, 1, decide);
     }
-    expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
-    expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
+    expect(names.sort()).toEqual(['new', 'queued']);
   });
 
-  it('are stored as the version before reads them', async () => {
-    const ports = await open([next, old]);
-    const webhook = await add(await open([old]), 'whsec_one');
-    const read = async () => readAsBefore(String((await rowOf(webhook))?.['secret']), webhook.id, next);
-    await reencrypt(ports);
-    expect(await read()).toBe('whsec_one');
-    await rotate(ports, webhook, 'whsec_two');
-    expect(await read()).toBe('whsec_two');
+  describe('the secrets', () => {
+    it('are encrypted, each for its own row', async () => {
+      const ports = await open();
+      const [one, other] = [await add(ports, 'whsec_one'), await add(ports, 'whsec_one')];
+      const stored = await ask<{ secret: string }>(database.url, 'SELECT secret FROM webhooks');
+      expect(new Set(stored.map(({ secret }) => secret)).size).toBe(2);
+      expect(JSON.stringify(await ask(database.url, 'SELECT * FROM webhooks'))).not.toContain('whsec_');
+      expect(await secretsOf(ports, one.id)).toEqual(['whsec_one']);
+      // Every process finds the same key in the database.
+      expect(await secretsOf(await open(), one.id)).toEqual(['whsec_one']);
+      await ask(database.url, `UPDATE webhooks SET secret = (SELECT secret FROM webhooks WHERE id = '${other.id}')`);
+      expect(await secretsOf(ports, one.id)).toBeUndefined();
+    });
+
+    it('are read with every secret of the list, and encrypted with the first one by the worker', async () => {
+      const before = await open([old]);
+      const webhook = await add(before, 'whsec_one');
+      await rotate(before, webhook, 'whsec_two');
+      const ports = await open([next, old]);
+      const alone = await open([next]);
+      expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+      expect(await secretsOf(alone, webhook.id)).toBeUndefined();
+      expect(await reencrypt(ports)).toEqual({ last: webhook.id, unreadable: [] });
+      expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+      const row = await rowOf(webhook);
+      expect(row).toMatchObject({ secret_key: nextKey, past_secrets: [{ key: nextKey }] });
+      // Nothing is written a second time.
+      await reencrypt(ports);
+      expect(await rowOf(webhook)).toEqual(row);
+    });
+
+    it('are replaced without the key of the former ones, and no other change of a webhook needs a key', async () => {
+      const webhook = await add(await open([old]), 'whsec_one');
+      const alone = await open([next]);
+      const { secret } = (await rowOf(webhook)) ?? {};
+      await alone.webhooks.change(byOperator(webhook), () => ({ ...webhook, description: 'new' }));
+      expect(await rowOf(webhook)).toMatchObject({ description: 'new', secret, secret_key: oldKey });
+      await rotate(alone, webhook, 'whsec_two');
+      expect(await secretsOf(alone, webhook.id)).toEqual(['whsec_two']);
+      expect(await secretsOf(await open([next, old]), webhook.id)).toEqual(['whsec_two', 'whsec_one']);
+    });
+
+    it('that can’t be decrypted are left and named, and keep no other from being encrypted', async () => {
+      const lost = await add(await open(['x'.repeat(32)]), 'whsec_lost');
+      const before = await open([old]);
+      const [broken, kept] = [await add(before, 'whsec_broken'), await add(before, 'whsec_kept')];
+      await ask(database.url, `UPDATE webhooks SET secret = 'short', status = 'disabled' WHERE id = '${broken.id}'`);
+      const rows = [await rowOf(lost), await rowOf(broken)];
+      const { unreadable } = await reencrypt(await open([next, old]));
+      expect(unreadable).toHaveLength(2);
+      for (const { id } of [lost, broken]) expect(unreadable.map((each) => each.id)).toContain(id);
+      expect(unreadable).toContainEqual({ id: broken.id, status: 'disabled' });
+      expect([await rowOf(lost), await rowOf(broken)]).toEqual(rows);
+      expect(await rowOf(kept)).toMatchObject({ secret_key: nextKey });
+    });
+
+    it('are not put back by the worker if they are replaced meanwhile', async () => {
+      const webhook = await add(await open([old]), 'whsec_one');
+      const ports = await open([next, old]);
+      const rival = new pg.Client(database.url);
+      await rival.connect();
+      closers.push(() => rival.end());
+      const { secret, key } = new SecretCipher([next, old]).encrypt('whsec_two', webhook.id);
+      await rival.query('BEGIN');
+      await rival.query('UPDATE webhooks SET secret = $1, secret_key = $2 WHERE id = $3', [secret, key, webhook.id]);
+      const work = reencrypt(ports);
+      await untilBlocked(database.url);
+      await rival.query('COMMIT');
+      await work;
+      expect(await secretsOf(ports, webhook.id)).toEqual(['whsec_two']);
+    });
+
+    it('that can’t be decrypted keep no other webhook waiting, and are looked at again after a minute', async () => {
+      const lost = await add(await open([old]), 'whsec_lost');
+      const ports = await open([next]);
+      const kept = await add(ports, 'whsec_kept');
+      for (const { id } of [lost, kept]) await ports.webhookDeliveries.ping(id, at.createdAt);
+      expect((await takeTurn(ports))?.receiver.id).toBe(kept.id);
+      expect(await takeTurn(ports)).toBeUndefined();
+      expect(await rowOf(lost)).toMatchObject({ status: 'enabled', failed_turns: 0 });
+      const soon = `SELECT FROM webhooks WHERE id = '${lost.id}' AND turn_at <= now() + interval '1 minute'`;
+      expect(await ask(database.url, soon)).toHaveLength(1);
+    });
+
+    it('are counted by their keys, each webhook with the worst of its own', async () => {
+      const [before, ports] = [await open([old]), await open([next, old])];
+      await add(ports, 'whsec_1');
+      await add(before, 'whsec_2');
+      const [mixed, unknown] = [await add(before, 'whsec_3'), await add(before, 'whsec_4')];
+      await rotate(ports, mixed, 'whsec_new');
+      await ask(database.url, `UPDATE webhooks SET secret_key = NULL WHERE id = '${unknown.id}'`);
+      expect(await ports.webhooks.countSecrets()).toEqual({ first: 1, older: 2, unknown: 1 });
+      expect(await (await open([next])).webhooks.countSecrets()).toEqual({ first: 1, older: 0, unknown: 3 });
+      await reencrypt(ports);
+      expect(await ports.webhooks.countSecrets()).toEqual({ first: 4, older: 0, unknown: 0 });
+    });
+
+    it('of the version before are read, moved and replaced with their former one', async () => {
+      const cipher = new SecretCipher([old]);
+      const ports = await open([old]);
+      const asBefore = async () => {
+        const webhook = await add(ports, 'whsec_two');
+        const { secret } = cipher.encrypt('whsec_one', webhook.id);
+        await ask(
+          database.url,
+          `UPDATE webhooks SET secret_key = NULL, previous_secret = '${secret}', previous_until = to_timestamp(7200)
+         WHERE id = '${webhook.id}'`,
+        );
+        return webhook;
+      };
+      const [moved, replaced] = [await asBefore(), await asBefore()];
+      expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
+      await rotate(ports, replaced, 'whsec_three');
+      expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
+      await reencrypt(ports);
+      for (const webhook of [moved, replaced]) {
+        expect(await rowOf(webhook)).toMatchObject({ previous_secret: null, secret_key: oldKey });
+      }
+      expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
+      expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
+    });
   });
+});
+
+it('a secret of a webhook is encrypted as every version before reads it', () => {
+  const { secret } = new SecretCipher(['n'.repeat(32)]).encrypt('whsec_one', 'whk_one');
+  expect(readAsBefore(secret, 'whk_one', 'n'.repeat(32))).toBe('whsec_one');
 });
 
 /** As 122293f decrypts a secret. */

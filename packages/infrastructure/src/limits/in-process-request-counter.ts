@@ -141,7 +141,7 @@ export class InProcessRequestCounter implements RequestCounter {
  * A map that drops an entry one to two windows after it was last set. It has two generations, and drops the older one
  * as a whole, which costs nothing per entry. If the clock is set back by less than a window, no entry is lost.
  */
-export class ExpiringMap<Key, Value> {
+class ExpiringMap<Key, Value> {
   private current = new Map<Key, Value>();
   private previous = new Map<Key, Value>();
   private endsAt = 0;
