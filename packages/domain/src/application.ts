@@ -11,7 +11,7 @@ import {
   ResetPassword,
   SignIn,
   SignUp,
-} from './accounts/holder-use-cases.js';
+} from './accounts/sign-in/use-cases.js';
 import {
   Authenticate,
   ChangePlan,
@@ -29,7 +29,7 @@ import {
   RotateKey,
   ShowKey,
   ShowKeys,
-} from './accounts/key-use-cases.js';
+} from './accounts/keys/use-cases.js';
 import type { HolderOptions, KeyOptions } from './accounts/ports.js';
 import {
   AddAnimal,

@@ -1,5 +1,5 @@
 import type { Account, AccountId, NewAccount } from './account.js';
-import type { ListPart } from './api-key-repository.js';
+import type { ListPart } from './keys/api-key-repository.js';
 
 /**
  * Port: the open accounts. A closed account is never returned. Each method is atomic. An account is found by its exact

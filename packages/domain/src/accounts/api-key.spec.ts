@@ -22,9 +22,9 @@ import {
   MOST_ACTIVE_KEYS,
   MOST_KEYS_A_DAY,
   requireTheirs,
-} from './api-key.js';
-import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
-import { type Actor, type Authority, requireAuthority } from './authority.js';
+} from './keys/api-key.js';
+import { crc32, environmentOf, generateKeyText } from './keys/api-key-text.js';
+import { type Actor, type Authority, requireAuthority } from './keys/authority.js';
 
 /** CRC-32 in six digits of base62. */
 function checksum(text: string): string {

@@ -3,7 +3,7 @@ import { HOUR, type Instant, instant, later } from '../kernel/clock.js';
 import { anAccount } from '../testing/builders.js';
 import { decisions } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail } from './account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from './account-mail.js';
+import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from './mails/account-mail.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -15,7 +15,7 @@ import {
   decideSignUp,
   type MailedLink,
   NOTICE_TTL,
-} from './credentials.js';
+} from './sign-in/credentials.js';
 import { PLANS } from './plan.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];

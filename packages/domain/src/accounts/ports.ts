@@ -1,14 +1,14 @@
 import type { SystemPorts } from '../kernel/ports.js';
-import type { AccountMailPages } from './account-mail.js';
-import type { AccountMailQueue } from './account-mail-queue.js';
-import type { AccountMailSender } from './account-mail-sender.js';
+import type { AccountMailPages } from './mails/account-mail.js';
+import type { AccountMailQueue } from './mails/account-mail-queue.js';
+import type { AccountMailSender } from './mails/account-mail-sender.js';
 import type { AccountRepository } from './account-repository.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
-import type { KeyEnvironment } from './api-key-text.js';
+import type { ApiKeyRepository } from './keys/api-key-repository.js';
+import type { KeyEnvironment } from './keys/api-key-text.js';
 import type { AttemptCounter } from './attempt-counter.js';
-import type { CredentialRepository } from './credential-repository.js';
-import type { KeyBans } from './key-bans.js';
-import type { PasswordHasher } from './password-hasher.js';
+import type { CredentialRepository } from './sign-in/credential-repository.js';
+import type { KeyBans } from './keys/key-bans.js';
+import type { PasswordHasher } from './sign-in/password-hasher.js';
 import type { Scopes } from './scope.js';
 
 export interface KeyPorts extends SystemPorts {

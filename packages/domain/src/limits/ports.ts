@@ -1,5 +1,5 @@
 import type { AccountRepository } from '../accounts/account-repository.js';
-import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
+import type { ApiKeyRepository } from '../accounts/keys/api-key-repository.js';
 import type { SystemPorts } from '../kernel/ports.js';
 import type { RequestCounter } from './request-counter.js';
 import type { RequestRecords } from './request-records.js';

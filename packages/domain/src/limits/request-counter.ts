@@ -1,5 +1,5 @@
-import type { KeyRequester } from '../accounts/api-key.js';
-import type { KeyBans } from '../accounts/key-bans.js';
+import type { KeyRequester } from '../accounts/keys/api-key.js';
+import type { KeyBans } from '../accounts/keys/key-bans.js';
 import type { PlanLimits } from '../accounts/plan.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';

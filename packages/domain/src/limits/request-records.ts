@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { ApiKey, ApiKeyId, KeyRequester } from '../accounts/api-key.js';
+import type { ApiKey, ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import { DAY, HOUR, type Instant } from '../kernel/clock.js';
 
 /** Numbers of requests by their outcome. */

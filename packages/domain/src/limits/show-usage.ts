@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/api-key.js';
+import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/keys/api-key.js';
 import type { Plan } from '../accounts/plan.js';
 import { type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';

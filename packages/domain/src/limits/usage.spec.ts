@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { ApiKeyId } from '../accounts/api-key.js';
+import type { ApiKeyId } from '../accounts/keys/api-key.js';
 import { PLANS } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
-import type { Caller } from '../accounts/authenticate.js';
-import type { KeyRequester } from '../accounts/api-key.js';
+import type { Caller } from '../accounts/keys/authenticate.js';
+import type { KeyRequester } from '../accounts/keys/api-key.js';
 import type { LimitOptions, LimitPorts } from './ports.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest } from './request-counter.js';

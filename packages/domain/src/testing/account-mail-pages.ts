@@ -1,4 +1,4 @@
-import type { AccountMailPages } from '../accounts/account-mail.js';
+import type { AccountMailPages } from '../accounts/mails/account-mail.js';
 
 /** The pages of a portal that doesn't exist. */
 export const accountMailPages: AccountMailPages = {

@@ -7,9 +7,9 @@ import {
   type NewAccountMail,
   type NewLinkMail,
   type TokenState,
-} from '../accounts/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../accounts/account-mail-queue.js';
-import type { MailedLink } from '../accounts/credentials.js';
+} from '../accounts/mails/account-mail.js';
+import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../accounts/mails/account-mail-queue.js';
+import type { MailedLink } from '../accounts/sign-in/credentials.js';
 import type { Backlog, Claim, ClaimRequest } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';

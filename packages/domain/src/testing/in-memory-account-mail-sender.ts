@@ -1,5 +1,5 @@
-import type { AccountMailKind } from '../accounts/account-mail.js';
-import type { AccountMail, AccountMailSender } from '../accounts/account-mail-sender.js';
+import type { AccountMailKind } from '../accounts/mails/account-mail.js';
+import type { AccountMail, AccountMailSender } from '../accounts/mails/account-mail-sender.js';
 
 /** Delivers into a list, unless `failure` is set. */
 export class InMemoryAccountMailSender implements AccountMailSender {

@@ -1,7 +1,7 @@
 import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import { canonicalAddress } from '../accounts/address.js';
-import type { ListPart } from '../accounts/api-key-repository.js';
+import type { ListPart } from '../accounts/keys/api-key-repository.js';
 import { predictableDomainToAscii } from './predictable-domain-to-ascii.js';
 
 /** An account with its password hash and state, which `Account` doesn't show. */

@@ -13,14 +13,14 @@ import {
   type RotationState,
   type RolledBackKey,
   type UnseenKey,
-} from '../accounts/api-key.js';
+} from '../accounts/keys/api-key.js';
 import type {
   AccountKey,
   ApiKeyRepository,
   KeySearch,
   ListPart,
   PastKeysQuery,
-} from '../accounts/api-key-repository.js';
+} from '../accounts/keys/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { remember } from './in-memory-idempotency-records.js';

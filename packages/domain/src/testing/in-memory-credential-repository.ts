@@ -1,7 +1,7 @@
 import type { Account, AccountId } from '../accounts/account.js';
-import type { LinkKind } from '../accounts/account-mail.js';
-import type { CredentialRepository } from '../accounts/credential-repository.js';
-import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from '../accounts/credentials.js';
+import type { LinkKind } from '../accounts/mails/account-mail.js';
+import type { CredentialRepository } from '../accounts/sign-in/credential-repository.js';
+import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from '../accounts/sign-in/credentials.js';
 import type { Instant } from '../kernel/clock.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';

@@ -1,4 +1,4 @@
-import type { ApiKeyId, KeyRequester } from '../accounts/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import type { Instant } from '../kernel/clock.js';
 import {
   banEnd,

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { ApiKeyId, KeyRequester } from '../accounts/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
 import {
   MOST_REFUSALS,

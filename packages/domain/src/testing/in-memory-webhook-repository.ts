@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { AccountRequest, Authority } from '../accounts/authority.js';
+import type { AccountRequest, Authority } from '../accounts/keys/authority.js';
 import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';

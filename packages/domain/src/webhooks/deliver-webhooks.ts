@@ -1,5 +1,5 @@
-import { newAccountMailId, type NewAccountMail } from '../accounts/account-mail.js';
-import { NOTICE_TTL } from '../accounts/credentials.js';
+import { newAccountMailId, type NewAccountMail } from '../accounts/mails/account-mail.js';
+import { NOTICE_TTL } from '../accounts/sign-in/credentials.js';
 import { decideFailure, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { type Instant, later, SECOND } from '../kernel/clock.js';
 import {

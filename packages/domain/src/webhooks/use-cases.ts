@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { AccountRequest } from '../accounts/authority.js';
+import type { AccountRequest } from '../accounts/keys/authority.js';
 import { DomainError } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';

@@ -1,4 +1,4 @@
-import type { NewAccountMail } from '../accounts/account-mail.js';
+import type { NewAccountMail } from '../accounts/mails/account-mail.js';
 import type { Instant } from '../kernel/clock.js';
 import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';

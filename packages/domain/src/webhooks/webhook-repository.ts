@@ -1,5 +1,5 @@
 import type { Account, AccountId } from '../accounts/account.js';
-import type { AccountRequest } from '../accounts/authority.js';
+import type { AccountRequest } from '../accounts/keys/authority.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type {

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { type AccountRequest, type Authority, requireAuthority } from '../accounts/authority.js';
+import { type AccountRequest, type Authority, requireAuthority } from '../accounts/keys/authority.js';
 import type { Scope } from '../accounts/scope.js';
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';

@@ -6,8 +6,8 @@ import {
   type LinkMailState,
   type NewLinkMail,
   type TokenState,
-} from '../../accounts/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/account-mail-queue.js';
+} from '../../accounts/mails/account-mail.js';
+import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/mails/account-mail-queue.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { deliveryQueue } from './delivery-queue.js';

@@ -1,5 +1,5 @@
-import { type AccountMailKind, LINK_KINDS } from '../../accounts/account-mail.js';
-import type { AccountMail, AccountMailSender } from '../../accounts/account-mail-sender.js';
+import { type AccountMailKind, LINK_KINDS } from '../../accounts/mails/account-mail.js';
+import type { AccountMail, AccountMailSender } from '../../accounts/mails/account-mail-sender.js';
 import { HOUR, later, SECOND } from '../../kernel/clock.js';
 import { NOON, openBefore, race, Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';

@@ -8,8 +8,8 @@ import {
   type KeyState,
   keyState,
   type NewApiKey,
-} from '../../accounts/api-key.js';
-import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+} from '../../accounts/keys/api-key.js';
+import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { DAY, HOUR, type Instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';

@@ -1,7 +1,7 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/account-mail.js';
-import type { CredentialRepository } from '../../accounts/credential-repository.js';
-import type { ApiKey } from '../../accounts/api-key.js';
+import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/mails/account-mail.js';
+import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
+import type { ApiKey } from '../../accounts/keys/api-key.js';
 import {
   type Credentials,
   type CredentialsChange,
@@ -9,7 +9,7 @@ import {
   decideReset,
   decideSignUp,
   type MailedLink,
-} from '../../accounts/credentials.js';
+} from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import {

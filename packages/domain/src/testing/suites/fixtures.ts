@@ -9,11 +9,11 @@ import {
   type KeyHolder,
   type NewApiKey,
   type RotationState,
-} from '../../accounts/api-key.js';
-import { type AccountMailId, hasLink, type LinkKind, type NewAccountMail } from '../../accounts/account-mail.js';
-import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/account-mail-queue.js';
-import type { CredentialRepository } from '../../accounts/credential-repository.js';
-import { decideClosing, decidePasswordChange } from '../../accounts/credentials.js';
+} from '../../accounts/keys/api-key.js';
+import { type AccountMailId, hasLink, type LinkKind, type NewAccountMail } from '../../accounts/mails/account-mail.js';
+import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/mails/account-mail-queue.js';
+import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
+import { decideClosing, decidePasswordChange } from '../../accounts/sign-in/credentials.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';

@@ -1,5 +1,5 @@
-import type { Password } from '../../accounts/password.js';
-import type { PasswordHasher } from '../../accounts/password-hasher.js';
+import type { Password } from '../../accounts/sign-in/password.js';
+import type { PasswordHasher } from '../../accounts/sign-in/password-hasher.js';
 import { openBefore } from './fixtures.js';
 import type { Open, TestFramework } from './framework.js';
 

@@ -1,5 +1,5 @@
 import type { AccountId } from '../../accounts/account.js';
-import type { ApiKeyId, KeyRequester } from '../../accounts/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../../accounts/keys/api-key.js';
 import { type PlanLimits, PLANS } from '../../accounts/plan.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Verdict } from '../../limits/quota.js';

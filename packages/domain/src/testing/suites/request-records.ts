@@ -1,5 +1,5 @@
 import type { AccountId } from '../../accounts/account.js';
-import type { ApiKeyId, KeyRequester } from '../../accounts/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../../accounts/keys/api-key.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../limits/show-usage.js';

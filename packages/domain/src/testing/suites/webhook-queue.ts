@@ -1,4 +1,4 @@
-import type { AccountMailId } from '../../accounts/account-mail.js';
+import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import type { Account } from '../../accounts/account.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';

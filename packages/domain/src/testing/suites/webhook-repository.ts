@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.js';
-import type { ApiKey } from '../../accounts/api-key.js';
-import type { Actor } from '../../accounts/authority.js';
-import { decideReset } from '../../accounts/credentials.js';
+import type { ApiKey } from '../../accounts/keys/api-key.js';
+import type { Actor } from '../../accounts/keys/authority.js';
+import { decideReset } from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import {

@@ -1,6 +1,6 @@
-import type { Instant } from '../kernel/clock.js';
-import type { Account, AccountId } from './account.js';
-import type { LinkKind } from './account-mail.js';
+import type { Instant } from '../../kernel/clock.js';
+import type { Account, AccountId } from '../account.js';
+import type { LinkKind } from '../mails/account-mail.js';
 import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from './credentials.js';
 
 /**

@@ -1,9 +1,9 @@
-import { DomainError } from '../kernel/errors.js';
+import { DomainError } from '../../kernel/errors.js';
 import { invalidKey, type KeyRequester, requireUsable } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
-import type { Plan } from './plan.js';
-import type { KeyOptions, KeyPorts } from './ports.js';
+import type { Plan } from '../plan.js';
+import type { KeyOptions, KeyPorts } from '../ports.js';
 
 /** The account and the key of an authenticated request. */
 export interface Caller extends AccountKey, KeyRequester {

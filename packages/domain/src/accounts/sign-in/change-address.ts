@@ -1,7 +1,7 @@
-import type { Account } from './account.js';
-import { newAccountMailId } from './account-mail.js';
+import type { Account } from '../account.js';
+import { newAccountMailId } from '../mails/account-mail.js';
 import { decideAddressChange } from './credentials.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export class ChangeAddress {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'cryptography' | 'clock'>) {}

@@ -1,6 +1,6 @@
-import { invalid, InvalidInput } from '../kernel/errors.js';
-import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
-import type { Branded } from '../kernel/branded.js';
+import { invalid, InvalidInput } from '../../kernel/errors.js';
+import { hasAtMostCodePoints, isStorable } from '../../kernel/text.js';
+import type { Branded } from '../../kernel/branded.js';
 
 /** A password in normalised form: the same text is the same password, however its characters are composed. */
 export type Password = Branded<string, 'Password'>;

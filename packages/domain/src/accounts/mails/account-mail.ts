@@ -1,9 +1,9 @@
-import { randomBase62 } from '../kernel/base62.js';
-import type { Branded } from '../kernel/branded.js';
-import { DAY, HOUR, type Instant, instant, later } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
-import { type Account, type AccountId, requireVersion } from './account.js';
-import type { AttemptDecision, AttemptState } from './attempt-counter.js';
+import { randomBase62 } from '../../kernel/base62.js';
+import type { Branded } from '../../kernel/branded.js';
+import { DAY, HOUR, type Instant, instant, later } from '../../kernel/clock.js';
+import type { Cryptography } from '../../kernel/cryptography.js';
+import { type Account, type AccountId, requireVersion } from '../account.js';
+import type { AttemptDecision, AttemptState } from '../attempt-counter.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
 

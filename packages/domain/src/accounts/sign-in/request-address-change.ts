@@ -1,11 +1,11 @@
-import type { DomainToAscii } from '../kernel/domain-names.js';
-import { checkAll, DomainError, invalid } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import { canonicalAddress, emailAddress } from './address.js';
+import type { DomainToAscii } from '../../kernel/domain-names.js';
+import { checkAll, DomainError, invalid } from '../../kernel/errors.js';
+import type { AccountId } from '../account.js';
+import { canonicalAddress, emailAddress } from '../address.js';
 import { requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
-import type { HolderOptions, HolderPorts } from './ports.js';
-import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
+import type { HolderOptions, HolderPorts } from '../ports.js';
+import { type LinkMailPorts, queueLinkMail } from '../mails/queue-link-mail.js';
 
 export interface RequestAddressChangeInput {
   readonly accountId: AccountId;

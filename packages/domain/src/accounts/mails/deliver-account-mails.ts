@@ -1,10 +1,10 @@
-import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
-import type { Backlog } from '../deliveries/delivery-queue.js';
-import { randomBase62 } from '../kernel/base62.js';
-import { canonicalAddress } from './address.js';
+import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../../deliveries/deliver-batch.js';
+import type { Backlog } from '../../deliveries/delivery-queue.js';
+import { randomBase62 } from '../../kernel/base62.js';
+import { canonicalAddress } from '../address.js';
 import { decideToken, hasLink, isUsable } from './account-mail.js';
 import type { ClaimedAccountMail } from './account-mail-queue.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 

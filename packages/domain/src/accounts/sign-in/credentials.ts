@@ -1,7 +1,7 @@
-import { DAY, type Instant, later } from '../kernel/clock.js';
-import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from './account.js';
-import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from './account-mail.js';
-import { PLANS } from './plan.js';
+import { DAY, type Instant, later } from '../../kernel/clock.js';
+import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from '../account.js';
+import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from '../mails/account-mail.js';
+import { PLANS } from '../plan.js';
 
 export interface Credentials {
   readonly account: Account;

@@ -1,7 +1,7 @@
-import { DomainError } from '../kernel/errors.js';
-import { readTypedAddress } from './address.js';
-import type { HolderOptions, HolderPorts } from './ports.js';
-import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
+import { DomainError } from '../../kernel/errors.js';
+import { readTypedAddress } from '../address.js';
+import type { HolderOptions, HolderPorts } from '../ports.js';
+import { type LinkMailPorts, queueLinkMail } from '../mails/queue-link-mail.js';
 
 export class RequestPasswordReset {
   constructor(

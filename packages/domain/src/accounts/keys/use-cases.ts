@@ -1,11 +1,11 @@
 // Accounts and their keys: for the API, the commands of operators and the portal.
 
-import type { Instant } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
-import { type Page, type PagePlace, readPage } from '../kernel/page.js';
-import { escapeInvisible } from '../kernel/text.js';
-import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
-import { emailAddress, typedAddress } from './address.js';
+import type { Instant } from '../../kernel/clock.js';
+import { invalid } from '../../kernel/errors.js';
+import { type Page, type PagePlace, readPage } from '../../kernel/page.js';
+import { escapeInvisible } from '../../kernel/text.js';
+import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from '../account.js';
+import { emailAddress, typedAddress } from '../address.js';
 import type { AccountKey, ListPart } from './api-key-repository.js';
 import {
   type ApiKey,
@@ -25,9 +25,9 @@ import {
   requireTheirs,
 } from './api-key.js';
 import type { IssuedKey } from './issue-key.js';
-import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
-import type { KeyOptions, KeyPorts } from './ports.js';
-import { scopeList } from './scope.js';
+import { describePlan, type Plan, PLANS, samePlan } from '../plan.js';
+import type { KeyOptions, KeyPorts } from '../ports.js';
+import { scopeList } from '../scope.js';
 
 export { Authenticate } from './authenticate.js';
 export { IssueKey } from './issue-key.js';

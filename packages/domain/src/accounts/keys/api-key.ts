@@ -1,9 +1,9 @@
-import type { Branded } from '../kernel/branded.js';
-import { DAY, type Instant, instant, later } from '../kernel/clock.js';
-import { DomainError, invalid } from '../kernel/errors.js';
-import { hasVisible } from '../kernel/text.js';
-import { type Account, type AccountId, requireVersion } from './account.js';
-import type { Scopes } from './scope.js';
+import type { Branded } from '../../kernel/branded.js';
+import { DAY, type Instant, instant, later } from '../../kernel/clock.js';
+import { DomainError, invalid } from '../../kernel/errors.js';
+import { hasVisible } from '../../kernel/text.js';
+import { type Account, type AccountId, requireVersion } from '../account.js';
+import type { Scopes } from '../scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
 

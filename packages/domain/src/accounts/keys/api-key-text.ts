@@ -1,5 +1,5 @@
-import { BASE62, randomBase62 } from '../kernel/base62.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { BASE62, randomBase62 } from '../../kernel/base62.js';
+import type { Cryptography } from '../../kernel/cryptography.js';
 
 /** The deployment that accepts the key. It is part of the key's text. */
 export type KeyEnvironment = 'live' | 'staging';

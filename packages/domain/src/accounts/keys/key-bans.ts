@@ -1,4 +1,4 @@
-import type { Instant } from '../kernel/clock.js';
+import type { Instant } from '../../kernel/clock.js';
 import type { ApiKeyId, KeyRequester } from './api-key.js';
 
 /** Port: the keys that are banned for too many refused requests. */

@@ -1,6 +1,6 @@
-import type { Account } from './account.js';
+import type { Account } from '../account.js';
 import { decideProof } from './credentials.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export class ProveAddress {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'cryptography' | 'clock'>) {}

@@ -1,12 +1,12 @@
-import type { Instant } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
-import { checkAll, invalid } from '../kernel/errors.js';
-import type { Transaction } from '../kernel/transaction.js';
-import type { AccountId } from './account.js';
+import type { Instant } from '../../kernel/clock.js';
+import type { Cryptography } from '../../kernel/cryptography.js';
+import { checkAll, invalid } from '../../kernel/errors.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import type { AccountId } from '../account.js';
 import { type ApiKey, decideIssue, type KeyHolder, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
 import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
-import { scopeList } from './scope.js';
-import type { KeyOptions, KeyPorts } from './ports.js';
+import { scopeList } from '../scope.js';
+import type { KeyOptions, KeyPorts } from '../ports.js';
 
 export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
   readonly accountId: AccountId;

@@ -1,8 +1,8 @@
-import type { Account } from './account.js';
-import { isUsable } from './account-mail.js';
+import type { Account } from '../account.js';
+import { isUsable } from '../mails/account-mail.js';
 import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export class ResetPassword {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'cryptography' | 'clock'>) {}

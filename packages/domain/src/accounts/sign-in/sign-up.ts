@@ -1,10 +1,10 @@
-import { checkAll } from '../kernel/errors.js';
-import type { Account } from './account.js';
-import { emailAddress } from './address.js';
+import { checkAll } from '../../kernel/errors.js';
+import type { Account } from '../account.js';
+import { emailAddress } from '../address.js';
 import { decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
 import { RequestAddressProof } from './request-address-proof.js';
-import type { HolderOptions, HolderPorts } from './ports.js';
+import type { HolderOptions, HolderPorts } from '../ports.js';
 
 export class SignUp {
   constructor(

@@ -1,6 +1,6 @@
-import { canonicalAddress } from './address.js';
+import { canonicalAddress } from '../address.js';
 import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export type LinkMailPorts = Pick<HolderPorts, 'accountMails' | 'attempts' | 'clock' | 'cryptography' | 'domainToAscii'>;
 

@@ -1,8 +1,8 @@
-import type { Account } from './account.js';
-import { readTypedAddress } from './address.js';
+import type { Account } from '../account.js';
+import { readTypedAddress } from '../address.js';
 import { decideRehash } from './credentials.js';
 import { passwordFrom } from './password.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export class SignIn {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}

@@ -1,5 +1,5 @@
-import type { Claim, Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
-import type { Instant } from '../kernel/clock.js';
+import type { Claim, Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
+import type { Instant } from '../../kernel/clock.js';
 import type {
   AccountMailId,
   LinkKind,

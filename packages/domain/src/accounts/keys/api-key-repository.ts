@@ -1,7 +1,7 @@
-import type { Instant } from '../kernel/clock.js';
-import type { Account, AccountId } from './account.js';
-import type { PagePart } from '../kernel/page.js';
-import type { Transaction } from '../kernel/transaction.js';
+import type { Instant } from '../../kernel/clock.js';
+import type { Account, AccountId } from '../account.js';
+import type { PagePart } from '../../kernel/page.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import type {
   ApiKey,
   ApiKeyId,

@@ -1,5 +1,5 @@
-import { type AttemptLimit, decideAttempt } from './attempt-counter.js';
-import type { HolderPorts } from './ports.js';
+import { type AttemptLimit, decideAttempt } from '../attempt-counter.js';
+import type { HolderPorts } from '../ports.js';
 
 /** Slows down callers who guess passwords, ask which addresses have accounts, or have mail sent to strangers. */
 export class LimitAttempts {

@@ -1,9 +1,9 @@
-import { HOUR } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
-import type { Transaction } from '../kernel/transaction.js';
+import { HOUR } from '../../kernel/clock.js';
+import { invalid } from '../../kernel/errors.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import { type ApiKeyId, decideRotation, type KeyCommand, MOST_OVERLAP, type RotationState } from './api-key.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
-import type { KeyOptions, KeyPorts } from './ports.js';
+import type { KeyOptions, KeyPorts } from '../ports.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
 

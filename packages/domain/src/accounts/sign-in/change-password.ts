@@ -1,9 +1,9 @@
-import { checkAll } from '../kernel/errors.js';
-import type { Account, AccountId } from './account.js';
+import { checkAll } from '../../kernel/errors.js';
+import type { Account, AccountId } from '../account.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export interface ChangePasswordInput {
   readonly accountId: AccountId;

@@ -1,7 +1,7 @@
-import type { AccountId } from './account.js';
+import type { AccountId } from '../account.js';
 import { decideClosing } from './credentials.js';
 import { isPassword } from './password-hasher.js';
-import type { HolderPorts } from './ports.js';
+import type { HolderPorts } from '../ports.js';
 
 export class CloseAccount {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'clock'>) {}

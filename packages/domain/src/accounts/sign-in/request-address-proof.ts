@@ -1,6 +1,6 @@
-import { type Account, isProven } from './account.js';
-import type { HolderOptions } from './ports.js';
-import { type LinkMailPorts, queueLinkMail } from './queue-link-mail.js';
+import { type Account, isProven } from '../account.js';
+import type { HolderOptions } from '../ports.js';
+import { type LinkMailPorts, queueLinkMail } from '../mails/queue-link-mail.js';
 
 export class RequestAddressProof {
   constructor(
