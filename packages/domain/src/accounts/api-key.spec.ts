@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62 } from '../kernel/base62.js';
 import { DAY, HOUR, type Instant, instant, later } from '../kernel/clock.js';
+import { anAccount } from '../testing/builders.js';
 import { decisions, PredictableCryptography } from '../testing/index.js';
-import type { Account, AccountId } from './account.js';
+import type { AccountId } from './account.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -24,10 +25,8 @@ import {
 } from './keys/api-key.js';
 import { crc32, environmentOf, generateKeyText } from './keys/api-key-text.js';
 import { type Actor, type Authority, requireAuthority } from './keys/authority.js';
-import { PLANS } from './plan.js';
 
-const EMAIL = 'dev@example.com';
-
+/** CRC-32 in six digits of base62. */
 function checksum(text: string): string {
   return [5, 4, 3, 2, 1, 0].map((place) => BASE62.charAt(Math.floor(crc32(text) / 62 ** place) % 62)).join('');
 }
@@ -113,15 +112,7 @@ describe('decisions on keys', () => {
   const [THEIRS, OTHERS] = [1n as AccountId, 2n as AccountId];
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON, LATE] = [later(NOW, -HOUR), later(NOW, HOUR), later(NOW, 60 * DAY)];
-  const account: Account = {
-    id: THEIRS,
-    email: EMAIL,
-    plan: PLANS.free,
-    scopes: undefined,
-    createdAt: EARLIER,
-    credentialVersion: 3,
-    provenAt: undefined,
-  };
+  const account = anAccount({ id: THEIRS, credentialVersion: 3 });
   const text = { hash: 'another hash', ending: 'stuv' };
   const key: ApiKey = {
     id: 7n as ApiKeyId,
@@ -141,10 +132,15 @@ describe('decisions on keys', () => {
   const expired = { ...key, expiresAt: NOW };
   const revoked = { ...key, revokedAt: EARLIER };
   const disabled = { ...key, disabledAt: EARLIER };
+  const revokedNow = { ...key, revokedAt: NOW };
   const id = { id: key.id };
   const theirs = { ...id, accountId: THEIRS };
   const others = { ...id, accountId: OTHERS };
+  const ofVersion2 = { ...theirs, credentialVersion: 2 };
+  const ofVersion3 = { ...theirs, credentialVersion: 3 };
   const of = (changed: ApiKey | undefined) => ({ account, key: changed });
+  const closed = { account: undefined, key };
+  const no = 'no API key has the id 7';
   const at = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
     decisions({ it, expect }, (state: State, command: Command) => decide(state, command, NOW));
 
@@ -154,22 +150,19 @@ describe('decisions on keys', () => {
     const draft = { accountId: THEIRS, name: undefined, scopes: undefined, createdAt: NOW, expiresAt: LATE, ...text };
     const issue = { key: draft };
     const [active, today] = ['has 25 API keys that are active or disabled', 'has made 1000 API keys today'];
+    const full = { ...few, activeKeys: 25 };
+    const busy = { ...few, madeToday: 1_000 };
+    const nobody = { ...few, account: undefined };
     given('24 keys and 999 made today', few).when('one is issued', issue).then('it is', draft);
-    given('the version 3', few)
-      .when('3 is wanted', { ...issue, credentialVersion: 3 })
-      .then('it is issued', draft);
-    given('the version 3', few)
-      .when('2 is wanted', { ...issue, credentialVersion: 2 })
-      .thenRefused('signed_out');
-    given('no account', { ...few, account: undefined })
-      .when('one is issued', issue)
-      .thenRefused('not_found', 'id 1');
-    given('25 keys', { ...few, activeKeys: 25 })
-      .when('one is issued', issue)
-      .thenRefused('too_many_keys', active);
-    given('1,000 made today', { ...few, madeToday: 1_000 })
-      .when('one is issued', issue)
-      .thenRefused('too_many_keys', today);
+    given('25 keys', full).when('one is issued', issue).thenRefused('too_many_keys', active);
+    given('1,000 made today', busy).when('one is issued', issue).thenRefused('too_many_keys', today);
+    given('no account', nobody).when('one is issued', issue).thenRefused('not_found', 'id 1');
+    const [inVersion2, inVersion3] = [
+      { key: draft, credentialVersion: 2 },
+      { key: draft, credentialVersion: 3 },
+    ];
+    given('the version 3', few).when('3 is wanted', inVersion3).then('it is issued', draft);
+    given('the version 3', few).when('2 is wanted', inVersion2).thenRefused('signed_out');
   });
 
   describe('a rotation', () => {
@@ -177,158 +170,123 @@ describe('decisions on keys', () => {
     const state = (old: ApiKey | undefined) => ({ account, activeKeys: 1, madeToday: 1, old });
     const rotate = { ...theirs, overlap: HOUR, text };
     const atOnce = { ...rotate, overlap: 0 };
+    const anybodys = { ...id, overlap: HOUR, text };
+    const byOthers = { ...rotate, ...others };
     const { accountId, name, scopes } = key;
     const replacement = { accountId, name, scopes, createdAt: NOW, expiresAt: undefined, ...text };
+    const ending = { ...key, expiresAt: SOON };
     const ended = { ...key, expiresAt: NOW, revokedAt: NOW };
-    const full = { ...state(key), activeKeys: 25 };
-    const any = { ...id, overlap: HOUR, text };
-    const no = 'no active API key that has not been rotated yet has the id 7';
+    const none = 'no active API key that has not been rotated yet has the id 7';
 
-    given('a key', state(key))
-      .when('it is rotated', rotate)
-      .then('it ends with the overlap', { old: { ...key, expiresAt: SOON }, replacement });
+    given('a key', state(key)).when('it is rotated', rotate).then('the old one overlaps', { old: ending, replacement });
+    given('a key', state(key)).when('it is, at once', atOnce).then('it is also revoked', { old: ended, replacement });
+    given('a key', state(key)).when('anybody’s is', anybodys).then('it is rotated', { old: ending, replacement });
+    const lastingToo = { ...replacement, expiresAt: LATE };
     given('a key that expires late', state(lasting))
       .when('it is rotated', rotate)
-      .then('its replacement does', {
-        old: { ...key, expiresAt: SOON },
-        replacement: { ...replacement, expiresAt: LATE },
-      });
-    given('a key that expires soon', state({ ...key, expiresAt: later(NOW, 1) }))
+      .then('its replacement does', { old: ending, replacement: lastingToo });
+    const brief = { ...key, expiresAt: later(NOW, 1) };
+    const briefToo = { ...replacement, expiresAt: later(NOW, 1) };
+    given('a key that expires soon', state(brief))
       .when('it is rotated', rotate)
-      .then('neither lives longer', {
-        old: { ...key, expiresAt: later(NOW, 1) },
-        replacement: { ...replacement, expiresAt: later(NOW, 1) },
-      });
-    given('a key', state(key))
-      .when('it is rotated at once', atOnce)
-      .then('it is also revoked', { old: ended, replacement });
-    given('a key', state(key))
-      .when('anybody’s is rotated', any)
-      .then('it is', { old: { ...key, expiresAt: SOON }, replacement });
+      .then('neither lives longer', { old: brief, replacement: briefToo });
+
+    const full = { account, activeKeys: 25, madeToday: 1, old: key };
+    const overfull = { account, activeKeys: 26, madeToday: 1, old: key };
+    const busy = { account, activeKeys: 1, madeToday: 1_000, old: key };
     given('25 keys', full).when('one is rotated', rotate).thenRefused('too_many_keys');
     given('25 keys', full).when('one is rotated at once', atOnce).then('there are 25', { old: ended, replacement });
-    given('26 keys', { ...full, activeKeys: 26 })
-      .when('one is rotated at once', atOnce)
-      .thenRefused('too_many_keys');
-    given('1,000 made today', { ...state(key), madeToday: 1_000 })
-      .when('one is rotated', atOnce)
-      .thenRefused('too_many_keys');
-    given('no key', state(undefined)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a key', state(key))
-      .when('others rotate it', { ...rotate, ...others })
-      .thenRefused('not_found', no);
-    given('a revoked key', state(revoked)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('an expired key', state(expired)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a disabled key', state(disabled)).when('it is rotated', rotate).thenRefused('not_found', no);
-    given('a key that is rotated', state({ ...lasting, replacedBy: 8n as ApiKeyId }))
-      .when('it is again', rotate)
-      .thenRefused('not_found', no);
+    given('26 keys', overfull).when('one is rotated at once', atOnce).thenRefused('too_many_keys');
+    given('1,000 made today', busy).when('one is rotated', atOnce).thenRefused('too_many_keys');
+
+    const rotated = { ...lasting, replacedBy: 8n as ApiKeyId };
+    const ofClosed = { account: undefined, activeKeys: 1, madeToday: 1, old: key };
+    const inVersion2 = { ...rotate, credentialVersion: 2 };
+    given('no key', state(undefined)).when('it is rotated', rotate).thenRefused('not_found', none);
+    given('a revoked key', state(revoked)).when('it is rotated', rotate).thenRefused('not_found', none);
+    given('an expired key', state(expired)).when('it is rotated', rotate).thenRefused('not_found', none);
+    given('a disabled key', state(disabled)).when('it is rotated', rotate).thenRefused('not_found', none);
+    given('a key that is rotated', state(rotated)).when('it is again', rotate).thenRefused('not_found', none);
+    given('a closed account', ofClosed).when('one is rotated', rotate).thenRefused('not_found', none);
+    given('a key', state(key)).when('others rotate it', byOthers).thenRefused('not_found', none);
+    given('the version 3', state(key)).when('2 is wanted', inVersion2).thenRefused('signed_out');
     given('the version 3', state(key))
-      .when('2 is wanted', { ...rotate, credentialVersion: 2 })
-      .thenRefused('signed_out');
-    given('the version 3', state(key))
-      .when('others rotate it', { ...rotate, ...others, credentialVersion: 2 })
-      .thenRefused('not_found', no);
-    given('a closed account', { ...state(key), account: undefined })
-      .when('one is rotated', rotate)
-      .thenRefused('not_found', no);
+      .when('others rotate it', { ...byOthers, credentialVersion: 2 })
+      .thenRefused('not_found', none);
   });
 
   describe('taking one back', () => {
     const given = at(decideRollback);
     const unseen = { ...lasting, id: 8n as ApiKeyId };
-    const replaced = { ...key, replacedBy: unseen.id };
     const gone = { ...unseen, revokedAt: NOW };
-    given('a key that replaces none', { key: unseen, replaced: undefined })
-      .when('it is rolled back', unseen)
-      .then('it is revoked', { key: gone });
-    given('a key that has replaced another', { key: unseen, replaced: { ...replaced, expiresAt: SOON } })
+    const replaced = (changes: Partial<ApiKey>) => ({ ...key, replacedBy: unseen.id, ...changes });
+    const overlapping = { key: unseen, replaced: replaced({ expiresAt: SOON }) };
+    const atOnce = { key: unseen, replaced: replaced({ expiresAt: NOW, revokedAt: NOW }) };
+    const revokedSince = { key: unseen, replaced: replaced({ expiresAt: SOON, revokedAt: NOW }) };
+    const stillRevoked = { ...lasting, revokedAt: NOW };
+    const first = { key: unseen, replaced: undefined };
+    given('one that replaces none', first).when('it is rolled back', unseen).then('it is revoked', { key: gone });
+    given('one that has replaced another', overlapping)
       .when('it is rolled back', unseen)
       .then('the other works until its former end', { key: gone, replaced: lasting });
-    given('a key that has replaced another at once', {
-      key: unseen,
-      replaced: { ...replaced, expiresAt: NOW, revokedAt: NOW },
-    })
+    given('one that has replaced another at once', atOnce)
       .when('it is rolled back', unseen)
       .then('the other works', { key: gone, replaced: lasting });
-    given('a key that has replaced one revoked since', {
-      key: unseen,
-      replaced: { ...replaced, expiresAt: SOON, revokedAt: NOW },
-    })
+    given('one that has replaced one revoked since', revokedSince)
       .when('it is rolled back', unseen)
-      .then('the other stays revoked', { key: gone, replaced: { ...lasting, revokedAt: NOW } });
+      .then('the other stays revoked', { key: gone, replaced: stillRevoked });
     given('no key', { key: undefined, replaced: undefined }).when('it is rolled back', unseen).thenRefused('not_found');
   });
 
   describe('a revocation', () => {
     const given = at(decideRevocation);
-    given('a key', of(key))
-      .when('it is revoked', theirs)
-      .then('it is from now on', { ...key, revokedAt: NOW });
-    given('a key', of(key))
-      .when('anybody’s is revoked', id)
-      .then('it is', { ...key, revokedAt: NOW });
+    const expiredToo = { ...expired, revokedAt: NOW };
+    given('a key', of(key)).when('it is revoked', theirs).then('it is from now on', revokedNow);
+    given('a key', of(key)).when('anybody’s is revoked', id).then('it is', revokedNow);
     given('a revoked key', of(revoked)).when('it is revoked', theirs).then('its first instant stays', revoked);
-    given('an expired key', of(expired))
-      .when('it is revoked', theirs)
-      .then('it is', { ...expired, revokedAt: NOW });
-    given('the version 3', of(key))
-      .when('2 is wanted', { ...theirs, credentialVersion: 2 })
-      .thenRefused('signed_out');
-    given('a closed account', { account: undefined, key })
-      .when('3 is wanted', { ...theirs, credentialVersion: 3 })
-      .thenRefused('signed_out');
-    given('a key', of(key)).when('others revoke it', others).thenRefused('not_found', 'no API key has the id 7');
-    given('no key', of(undefined)).when('it is revoked', id).thenRefused('not_found', 'no API key has the id 7');
+    given('an expired key', of(expired)).when('it is revoked', theirs).then('it is', expiredToo);
+    given('the version 3', of(key)).when('2 is wanted', ofVersion2).thenRefused('signed_out');
+    given('a closed account', closed).when('3 is wanted', ofVersion3).thenRefused('signed_out');
+    given('a key', of(key)).when('others revoke it', others).thenRefused('not_found', no);
+    given('no key', of(undefined)).when('it is revoked', id).thenRefused('not_found', no);
   });
 
   describe('disabling', () => {
     const given = at(decideDisabling);
-    const [disable, enable] = [true, false].map((isDisabled) => ({ ...theirs, isDisabled }));
-    if (disable === undefined || enable === undefined) throw new Error('there are two');
-    const no = 'no API key that still works has the id 7';
-    given('a key', of(key))
-      .when('it is disabled', disable)
-      .then('it is from now on', { ...key, disabledAt: NOW });
+    const disable = { ...theirs, isDisabled: true };
+    const enable = { ...theirs, isDisabled: false };
+    const byOthers = { ...others, isDisabled: true };
+    const inVersion2 = { ...enable, credentialVersion: 2 };
+    const disabledNow = { ...key, disabledAt: NOW };
+    const none = 'no API key that still works has the id 7';
+    given('a key', of(key)).when('it is disabled', disable).then('it is from now on', disabledNow);
     given('a disabled key', of(disabled)).when('it is disabled', disable).then('its first instant stays', disabled);
     given('a disabled key', of(disabled)).when('it is enabled', enable).then('it is', key);
     given('a key', of(key)).when('it is enabled', enable).then('it stays as it is', key);
-    for (const [what, ended] of [
-      ['a revoked key', revoked],
-      ['an expired key', expired],
-      ['no key', undefined],
-    ] as const) {
-      given(what, of(ended)).when('it is disabled', disable).thenRefused('not_found', no);
-      given(what, of(ended)).when('it is enabled', enable).thenRefused('not_found', no);
-    }
-    given('the version 3', of(disabled))
-      .when('2 is wanted', { ...enable, credentialVersion: 2 })
-      .thenRefused('signed_out');
-    given('a key', of(key))
-      .when('others disable it', { ...disable, ...others })
-      .thenRefused('not_found', no);
+    given('a revoked key', of(revoked)).when('it is enabled', enable).thenRefused('not_found', none);
+    given('an expired key', of(expired)).when('it is disabled', disable).thenRefused('not_found', none);
+    given('no key', of(undefined)).when('it is disabled', disable).thenRefused('not_found', none);
+    given('the version 3', of(disabled)).when('2 is wanted', inVersion2).thenRefused('signed_out');
+    given('a key', of(key)).when('others disable it', byOthers).thenRefused('not_found', none);
   });
 
   describe('renaming', () => {
     const given = decisions({ it, expect }, decideRenaming);
-    given('a key', of(key))
-      .when('it is renamed', { ...theirs, name: 'desk' })
-      .then('it is', { ...key, name: 'desk' });
-    given('a key', of(key))
-      .when('its name goes', { ...theirs, name: undefined })
-      .then('it has none', { ...key, name: undefined });
-    given('a revoked key', of(revoked))
-      .when('it is renamed', { ...theirs, name: 'x' })
-      .then('it is', { ...revoked, name: 'x' });
-    given('the version 3', of(key))
-      .when('2 is wanted', { ...theirs, name: 'x', credentialVersion: 2 })
-      .thenRefused('signed_out');
-    given('a key', of(key))
-      .when('others rename it', { ...others, name: 'x' })
-      .thenRefused('not_found', 'no API key has the id 7');
-    given('no key', of(undefined))
-      .when('it is renamed', { ...id, name: 'x' })
-      .thenRefused('not_found');
+    const rename = { ...theirs, name: 'desk' };
+    const unname = { ...theirs, name: undefined };
+    const byOthers = { ...others, name: 'desk' };
+    const inVersion2 = { ...rename, credentialVersion: 2 };
+    const [renamed, unnamed, revokedDesk] = [
+      { ...key, name: 'desk' },
+      { ...key, name: undefined },
+      { ...revoked, name: 'desk' },
+    ];
+    given('a key', of(key)).when('it is renamed', rename).then('it is', renamed);
+    given('a key', of(key)).when('its name goes', unname).then('it has none', unnamed);
+    given('a revoked key', of(revoked)).when('it is renamed', rename).then('it is', revokedDesk);
+    given('the version 3', of(key)).when('2 is wanted', inVersion2).thenRefused('signed_out');
+    given('a key', of(key)).when('others rename it', byOthers).thenRefused('not_found', no);
+    given('no key', of(undefined)).when('it is renamed', rename).thenRefused('not_found', no);
   });
 
   describe('the authority of a request when its change is stored', () => {
@@ -337,37 +295,37 @@ describe('decisions on keys', () => {
     });
     const all = { ...key, scopes: undefined };
     const both = { account, key: all };
-    const [byKey, byPerson] = [{ keyId: key.id }, { credentialVersion: 3 }];
+    const nothing = { account: undefined, key: undefined };
+    const held = anAccount({ scopes: ['orders:read'] });
+    const [byKey, byPerson, byFormer] = [{ keyId: key.id }, { credentialVersion: 3 }, { credentialVersion: 2 }];
     given('a key', both).when('it asks', byKey).then('it may', undefined);
     given('the version 3', both).when('3 asks', byPerson).then('it may', undefined);
-    given('nothing', { account: undefined, key: undefined })
-      .when('the operator asks', 'operator')
-      .then('it is fine', undefined);
-    given('no key', { account, key: undefined }).when('it asks', byKey).thenRefused('invalid_api_key');
+    given('nothing', nothing).when('the operator asks', 'operator').then('it is fine', undefined);
+    given('no key', of(undefined)).when('it asks', byKey).thenRefused('invalid_api_key');
     given('a closed account', { account: undefined, key: all })
       .when('its key asks', byKey)
       .thenRefused('invalid_api_key');
-    given('a revoked key', { account, key: revoked }).when('it asks', byKey).thenRefused('revoked_api_key');
-    given('an expired key', { account, key: expired }).when('it asks', byKey).thenRefused('expired_api_key');
-    given('a disabled key', { account, key: disabled }).when('it asks', byKey).thenRefused('disabled_api_key');
-    given('a key without a scope', { account, key })
-      .when('it asks', byKey)
-      .thenRefused('insufficient_scope', 'the API key lacks the scope orders:read');
-    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: all })
+    given('a revoked key', of(revoked)).when('it asks', byKey).thenRefused('revoked_api_key');
+    given('an expired key', of(expired)).when('it asks', byKey).thenRefused('expired_api_key');
+    given('a disabled key', of(disabled)).when('it asks', byKey).thenRefused('disabled_api_key');
+    const [keyLacks, accountLacks] = [
+      'the API key lacks the scope orders:read',
+      'the account lacks the scope pets:read',
+    ];
+    given('a key without a scope', of(key)).when('it asks', byKey).thenRefused('insufficient_scope', keyLacks);
+    given('an account without a scope', { account: held, key: all })
       .when('its key asks', byKey)
-      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
-    given('an account without a scope', { account: { ...account, scopes: ['orders:read'] }, key: undefined })
+      .thenRefused('insufficient_scope', accountLacks);
+    given('an account without a scope', { account: held, key: undefined })
       .when('a person asks', byPerson)
-      .thenRefused('insufficient_scope', 'the account lacks the scope pets:read');
-    given('the version 3', both).when('2 asks', { credentialVersion: 2 }).thenRefused('signed_out');
-    given('a closed account', { account: undefined, key: undefined })
-      .when('a person asks', byPerson)
-      .thenRefused('signed_out');
+      .thenRefused('insufficient_scope', accountLacks);
+    given('the version 3', both).when('2 asks', byFormer).thenRefused('signed_out');
+    given('a closed account', nothing).when('a person asks', byPerson).thenRefused('signed_out');
   });
 
   describe('showing', () => {
     const given = decisions({ it, expect }, requireTheirs);
     given('a key', key).when('its account asks', theirs).then('it is shown', key);
-    given('a key', key).when('others ask', others).thenRefused('not_found', 'no API key has the id 7');
+    given('a key', key).when('others ask', others).thenRefused('not_found', no);
   });
 });

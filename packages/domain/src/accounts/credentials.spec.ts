@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { HOUR, type Instant, instant, later } from '../kernel/clock.js';
+import { anAccount } from '../testing/builders.js';
 import { decisions } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail } from './account.js';
 import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from './mails/account-mail.js';
@@ -22,24 +23,14 @@ const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 describe('decisions on credentials', () => {
   const NOW = instant(Date.UTC(2026, 0, 1));
   const [EARLIER, SOON] = [later(NOW, -HOUR), later(NOW, 1)];
-  const account: Account = {
-    id: 7n as AccountId,
-    email: EMAIL,
-    plan: PLANS.pro,
-    scopes: ['pets:read'],
-    createdAt: EARLIER,
-    credentialVersion: 3,
-    provenAt: undefined,
-  };
+  const account = anAccount({ id: 7n as AccountId, plan: PLANS.pro, scopes: ['pets:read'], credentialVersion: 3 });
   const proven = { ...account, provenAt: EARLIER };
   const operators = { ...account, credentialVersion: 0 };
-  const of = (each: Account, passwordHash: string | undefined = 'hash'): Credentials => ({
-    account: each,
-    passwordHash,
-  });
+  const of = (each: Account, passwordHash = 'hash'): Credentials => ({ account: each, passwordHash });
   const stored = of(account);
   const none = { account: operators, passwordHash: undefined };
   const next = { ...account, credentialVersion: 4 };
+  const nextProven = { ...next, provenAt: EARLIER };
   const right = { current: 'hash', next: 'next' };
   const wrong = { ...right, current: 'another' };
   const given = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
@@ -49,16 +40,11 @@ describe('decisions on credentials', () => {
   describe('signing up', () => {
     const signUp = given(decideSignUp);
     const command = { email: EMAIL, scopes: ['pets:read'] as const, passwordHash: 'hash' };
-    const opened = {
-      email: EMAIL,
-      scopes: command.scopes,
-      plan: PLANS.free,
-      createdAt: NOW,
-      credentialVersion: 1,
-    };
+    const { scopes, passwordHash } = command;
+    const opened = { email: EMAIL, scopes, plan: PLANS.free, createdAt: NOW, credentialVersion: 1 };
     signUp('a free address', undefined)
       .when('it is given', command)
-      .then('it opens an account', { account: opened, passwordHash: 'hash' });
+      .then('it opens an account', { account: opened, passwordHash });
     signUp('an address with an account', operators).when('it is given', command).thenRefused('email_taken');
   });
 
@@ -66,10 +52,7 @@ describe('decisions on credentials', () => {
     const change = given(decidePasswordChange);
     change('a proven address', of(proven))
       .when('its password is changed', right)
-      .then('sessions and links end', {
-        credentials: of({ ...next, provenAt: EARLIER }, 'next'),
-        revokedLinks: ['reset', 'change'],
-      });
+      .then('sessions and links end', { credentials: of(nextProven, 'next'), revokedLinks: ['reset', 'change'] });
     change('an unproven address', stored)
       .when('its password is changed', right)
       .then('its owner can still reset it', { credentials: of(next, 'next'), revokedLinks: ['change'] });
@@ -116,31 +99,29 @@ describe('decisions on credentials', () => {
       const reset = given(decideReset);
       const command = { passwordHash: 'next' };
       const revokedLinks = LINK_KINDS;
+      const [taken, claimed] = [
+        { ...next, provenAt: NOW },
+        { ...account, credentialVersion: 1, provenAt: NOW },
+      ];
       reset('an unproven address', link(account))
         .when('it is followed', command)
-        .then('the keys go, too', {
-          credentials: of({ ...next, provenAt: NOW }, 'next'),
-          revokedLinks,
-          keysRevokedAt: NOW,
-        });
+        .then('the keys go, too', { credentials: of(taken, 'next'), revokedLinks, keysRevokedAt: NOW });
       reset('a proven address', link(proven))
         .when('it is followed', command)
-        .then('the keys stay', { credentials: of({ ...next, provenAt: EARLIER }, 'next'), revokedLinks });
+        .then('the keys stay', { credentials: of(nextProven, 'next'), revokedLinks });
       reset('the operator’s word', link(operators))
         .when('it is followed', command)
-        .then('the keys stay', {
-          credentials: of({ ...account, credentialVersion: 1, provenAt: NOW }, 'next'),
-          revokedLinks,
-        });
+        .then('the keys stay', { credentials: of(claimed, 'next'), revokedLinks });
       reset('an expired link', expired).when('it is followed', command).then(nothing, undefined);
       reset('no link', undefined).when('it is followed', command).then(nothing, undefined);
     });
 
     describe('that proves the address', () => {
       const prove = decisions({ it, expect }, decideProof);
+      const provenNow = { ...account, provenAt: NOW };
       prove('an unproven address', link(account))
         .when('it is followed', NOW)
-        .then('it is proven', { credentials: of({ ...account, provenAt: NOW }), revokedLinks: ['proof'] });
+        .then('it is proven', { credentials: of(provenNow), revokedLinks: ['proof'] });
       prove('a proven address', link(proven))
         .when('it is followed', NOW)
         .then('its instant stays', { credentials: of(proven), revokedLinks: ['proof'] });
@@ -151,37 +132,33 @@ describe('decisions on credentials', () => {
     describe('that changes the address', () => {
       const change = given(decideAddressChange);
       const command = { noticeId: 'mail_1' as AccountMailId };
-      const about = { id: command.noticeId, accountId: account.id, kind: 'changed', page: '' } as const;
+      const mail = { id: command.noticeId, accountId: account.id, kind: 'changed', page: '' } as const;
+      const notice = { ...mail, address: EMAIL, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+      const moved = of({ ...account, email: NEW, provenAt: NOW });
+      const toTaken = { ...toNew, isAddressTaken: true };
+      const expiredToTaken = { ...expired, isAddressTaken: true };
       change('a free address', toNew)
         .when('it is followed', command)
-        .then('it is the account’s, proven, and the former one is told', {
-          credentials: of({ ...account, email: NEW, provenAt: NOW }),
-          revokedLinks: LINK_KINDS,
-          notice: { ...about, address: EMAIL, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) },
-        });
-      change('an address with an account', { ...toNew, isAddressTaken: true })
-        .when('it is followed', command)
-        .thenRefused('email_taken');
+        .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+      change('an address with an account', toTaken).when('it is followed', command).thenRefused('email_taken');
       change('a link without an address', link(account)).when('it is followed', command).then(nothing, undefined);
-      change('an expired link', { ...expired, isAddressTaken: true })
-        .when('it is followed', command)
-        .then(nothing, undefined);
+      change('an expired link', expiredToTaken).when('it is followed', command).then(nothing, undefined);
       change('no link', undefined).when('it is followed', command).then(nothing, undefined);
     });
   });
 
   describe('a mail with a link', () => {
     const add = decisions({ it, expect }, decideLinkMail);
-    const three = { most: 3 };
-    add('two that are usable', { account, usable: 2 }).when('three may be', three).then('it is queued', true);
-    add('three that are usable', { account, usable: 3 }).when('three may be', three).then('it is not', false);
-    add('no account', { account: undefined, usable: 0 }).when('three may be', three).then('it is not', false);
-    add('the version 3', { account, usable: 0 })
-      .when('3 is wanted', { ...three, credentialVersion: 3 })
-      .then('it is queued', true);
-    add('the version 3', { account, usable: 0 })
-      .when('2 is wanted', { ...three, credentialVersion: 2 })
-      .thenRefused('signed_out');
+    const request = { most: 3 };
+    add('two that are usable', { account, usable: 2 }).when('three may be', request).then('it is queued', true);
+    add('three that are usable', { account, usable: 3 }).when('three may be', request).then('it is not', false);
+    add('no account', { account: undefined, usable: 0 }).when('three may be', request).then('it is not', false);
+    const [inVersion2, inVersion3] = [
+      { most: 3, credentialVersion: 2 },
+      { most: 3, credentialVersion: 3 },
+    ];
+    add('the version 3', { account, usable: 0 }).when('3 is wanted', inVersion3).then('it is queued', true);
+    add('the version 3', { account, usable: 0 }).when('2 is wanted', inVersion2).thenRefused('signed_out');
 
     const send = decisions({ it, expect }, decideToken);
     const mail = { expiresAt: SOON };

@@ -29,10 +29,8 @@ describe('a request under an idempotency key', () => {
   it('is refused where the key was used for another request', async () => {
     const { add, count } = openStore();
     await add('key');
-    await expect(add('key', alice, 'add Milo')).rejects.toMatchObject({
-      code: 'idempotency_key_reused',
-      kind: 'invalid',
-    });
+    const refused = { code: 'idempotency_key_reused', kind: 'invalid' };
+    await expect(add('key', alice, 'add Milo')).rejects.toMatchObject(refused);
     expect(await count()).toBe(1);
   });
 
@@ -47,15 +45,10 @@ describe('a request under an idempotency key', () => {
     expect(await purgeExpired.execute('answers')).toBe(1);
   });
 
-  it.each([
-    ['', 'no character'],
-    ['x'.repeat(256), '256 characters'],
-  ])('is refused with a key of %#: it must have 1 to 255 characters', async (key) => {
+  it('is refused unless its key has 1 to 255 characters', async () => {
     const { add, count } = openStore();
-    await expect(add(key)).rejects.toMatchObject({
-      code: 'invalid_parameter',
-      message: 'Idempotency-Key must have 1 to 255 characters',
-    });
+    const refused = { code: 'invalid_parameter', message: 'Idempotency-Key must have 1 to 255 characters' };
+    for (const key of ['', 'x'.repeat(256)]) await expect(add(key)).rejects.toMatchObject(refused);
     expect(await count()).toBe(0);
     expect(await add('x'.repeat(255))).toMatchObject({ isReplay: false });
   });

@@ -4,7 +4,7 @@ import { BASE62, randomBase62 } from './base62.js';
 import { readInstant } from './clock.js';
 import { checkAll, DomainError, invalid } from './errors.js';
 import { int64From, isInt64 } from './int64.js';
-import { type PageRequest, readPage } from './page.js';
+import { type PagePart, type PageRequest, readPage } from './page.js';
 import { reasonOf } from './reason-of.js';
 import { escapeInvisible, hasAtMostCodePoints, hasVisible, isStorable } from './text.js';
 
@@ -117,16 +117,12 @@ describe('input', () => {
 
   it('is refused with the problems of all its fields, in order', () => {
     const checks = { a: refuse(invalid('a', 'must be small')), b: () => 2, c: refuse(invalid('c', 'must be red')) };
-    expect(() => checkAll(checks)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_parameter',
-        message: 'a must be small; c must be red',
-        problems: [
-          { field: 'a', rule: 'must be small' },
-          { field: 'c', rule: 'must be red' },
-        ],
-      }),
-    );
+    const [a, c] = [
+      { field: 'a', rule: 'must be small' },
+      { field: 'c', rule: 'must be red' },
+    ];
+    const refusal = { code: 'invalid_parameter', message: 'a must be small; c must be red', problems: [a, c] };
+    expect(() => checkAll(checks)).toThrow(expect.objectContaining(refusal));
   });
 
   it('that breaks no rule is returned; another error is passed on', () => {
@@ -140,17 +136,11 @@ describe('a page', () => {
   const sizes = [fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 12 })] as const;
   const listOf = (count: number) => {
     const ids = Array.from({ length: count }, (_, index) => index + 1);
-    return (place: PageRequest<number>) =>
-      readPage<number, number>(
-        place,
-        (id) => id,
-        ({ after = 0, before, limit }) =>
-          Promise.resolve(
-            before === undefined
-              ? ids.filter((id) => id > after).slice(0, limit)
-              : ids.filter((id) => id < before).slice(-limit),
-          ),
-      );
+    const read = async ({ after = 0, before, limit }: PagePart<number>) =>
+      before === undefined
+        ? ids.filter((id) => id > after).slice(0, limit)
+        : ids.filter((id) => id < before).slice(-limit);
+    return (place: PageRequest<number>) => readPage<number, number>(place, (id) => id, read);
   };
 
   it('is the same on the way back as on the way there', async () => {

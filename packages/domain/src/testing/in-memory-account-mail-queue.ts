@@ -88,11 +88,7 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
   }
 
   async purge(expiredUntil: Instant): Promise<number> {
-    const over = [...this.jobs.all.values()].filter(
-      ({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil,
-    );
-    for (const { id } of over) this.jobs.all.delete(id);
-    return over.length;
+    return this.jobs.purge(({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil);
   }
 
   link(kind: LinkKind, tokenHash: string): MailedLink | undefined {
@@ -106,14 +102,11 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
   }
 
   revoke(kind: LinkKind, id: AccountId): void {
-    for (const link of this.links.values()) {
+    for (const link of this.links.values())
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
-    }
-    for (const job of this.jobs.queued()) {
-      if (job.accountId === id && job.kind === kind) {
+    for (const job of this.jobs.queued())
+      if (job.accountId === id && job.kind === kind)
         this.jobs.all.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
-      }
-    }
   }
 
   /** Deletes the links that expired at or before that instant. Returns their number. */

@@ -8,6 +8,8 @@ import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
   private readonly animals = new Map<AnimalId, Animal>();
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.animals);
   private readonly withdrawn = new Set<AnimalId>();
   private lastId = 0n;
   private isOrdered: (id: AnimalId) => boolean = () => false;
@@ -103,10 +105,5 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     const animal: Animal = { id, name, categoryId, status };
     this.animals.set(id, animal);
     return animal;
-  }
-
-  /** Returns a function that restores the current state. */
-  remember(): () => void {
-    return remember(this.animals);
   }
 }

@@ -14,7 +14,12 @@ import {
   type RolledBackKey,
   type UnseenKey,
 } from '../accounts/keys/api-key.js';
-import type { AccountKey, ApiKeyRepository, KeySearch, PastKeysQuery } from '../accounts/keys/api-key-repository.js';
+import type {
+  AccountKey,
+  ApiKeyRepository,
+  KeySearch,
+  PastKeysQuery,
+} from '../accounts/keys/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import type { ListPart } from '../kernel/page.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
@@ -22,6 +27,8 @@ import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryApiKeyRepository implements ApiKeyRepository {
   private readonly keys = new Map<ApiKeyId, ApiKey>();
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.keys);
   private readonly operations = new Map<ApiKeyId, Map<string, Instant>>();
   private lastId = 0n;
 
@@ -33,14 +40,9 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   private insert(key: NewApiKey): ApiKey {
     if ([...this.keys.values()].some(({ hash }) => hash === key.hash)) throw new Error('two API keys have one hash');
-    return this.put({
-      ...key,
-      id: (this.lastId += 1n) as ApiKeyId,
-      revokedAt: undefined,
-      disabledAt: undefined,
-      replacedBy: undefined,
-      lastUsedAt: undefined,
-    });
+    this.lastId += 1n;
+    const unused = { revokedAt: undefined, disabledAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
+    return this.put({ ...key, id: this.lastId as ApiKeyId, ...unused });
   }
 
   async findByHash(hash: string): Promise<AccountKey | undefined> {
@@ -89,9 +91,8 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       this.keys.delete(id);
       this.operations.delete(id);
     }
-    for (const key of this.keys.values()) {
+    for (const key of this.keys.values())
       if (key.replacedBy !== undefined && !this.keys.has(key.replacedBy)) this.put({ ...key, replacedBy: undefined });
-    }
     return over.length;
   }
 
@@ -118,11 +119,6 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     if (replaced !== undefined) this.put(replaced);
   }
 
-  /** Returns a function that restores the current state. */
-  remember(): () => void {
-    return remember(this.keys);
-  }
-
   /** Records a use of the key, and of the operation if one is given, in the minute that begins then. */
   use(id: ApiKeyId, minute: Instant, operation?: string): void {
     const key = this.keys.get(id);
@@ -139,9 +135,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   revokeAll(accountId: AccountId, at: Instant): void {
-    for (const key of this.keysOf(accountId)) {
-      if (!hasEnded(key, at)) this.put({ ...key, revokedAt: at });
-    }
+    for (const key of this.keysOf(accountId)) if (!hasEnded(key, at)) this.put({ ...key, revokedAt: at });
   }
 
   private holderOf(accountId: AccountId | undefined, at: Instant): KeyHolder {

@@ -14,6 +14,8 @@ import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryCategoryRepository implements CategoryRepository {
   private readonly categories = new Map<CategoryId, Category>();
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.categories);
   private lastId = 0n;
 
   constructor(
@@ -49,11 +51,6 @@ export class InMemoryCategoryRepository implements CategoryRepository {
   async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
     decide({ category: this.categories.get(id), isUsed: this.animals.uses(id) });
     this.categories.delete(id);
-  }
-
-  /** Returns a function that restores the current state. */
-  remember(): () => void {
-    return remember(this.categories);
   }
 
   private namesakeOf(name: string): Category | undefined {

@@ -20,21 +20,17 @@ export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: Acc
 
 export class InMemoryEventFeed implements EventFeed {
   private readonly outbox = new Map<number, Stored>();
+  /** Returns a function that restores the events that aren't published. */
+  readonly remember = () => remember(this.outbox);
   private readonly published = new Map<EventPosition, Stored>();
   private made = 0;
   private epoch = FIRST_EPOCH;
-  private lastPosition = 0n as EventPosition;
-  private purged = 0n as EventPosition;
+  /** The position of the last published event. */
+  last = 0n as EventPosition;
+  /** The position of the last event that was purged. */
+  purgedUntil = 0n as EventPosition;
 
   constructor(private readonly clock: Clock) {}
-
-  get last(): EventPosition {
-    return this.lastPosition;
-  }
-
-  get purgedUntil(): EventPosition {
-    return this.purged;
-  }
 
   /** The published events after a position, in their order. */
   after(position: EventPosition): readonly (readonly [EventPosition, Stored])[] {
@@ -63,8 +59,8 @@ export class InMemoryEventFeed implements EventFeed {
   async publish(limit: number): Promise<number> {
     const taken = [...this.outbox].slice(0, limit);
     for (const [place, event] of taken) {
-      this.lastPosition = (this.lastPosition + 1n) as EventPosition;
-      this.published.set(this.lastPosition, event);
+      this.last = (this.last + 1n) as EventPosition;
+      this.published.set(this.last, event);
       this.outbox.delete(place);
     }
     return taken.length;
@@ -76,12 +72,12 @@ export class InMemoryEventFeed implements EventFeed {
       .filter(([, { type, receiver }]) => isForAll(type) || receiver === accountId)
       .slice(0, limit)
       .map(([position, { id, type, createdAt, data }]) => ({ position, id, type, createdAt, data }));
-    const { epoch, lastPosition: end, purged } = this;
+    const { epoch, last: end, purgedUntil: purged } = this;
     return { events, epoch, end, purged, hasUnpublished: this.outbox.size > 0 };
   }
 
   async end(): Promise<EventCursor> {
-    return { epoch: this.epoch, position: this.lastPosition };
+    return { epoch: this.epoch, position: this.last };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
@@ -93,13 +89,8 @@ export class InMemoryEventFeed implements EventFeed {
     for (const [position, event] of this.published) {
       if (event.createdAt > until) break;
       this.published.delete(position);
-      this.purged = position;
+      this.purgedUntil = position;
     }
     return before - this.published.size;
-  }
-
-  /** Returns a function that restores the events that aren't published. */
-  remember(): () => void {
-    return remember(this.outbox);
   }
 }

@@ -30,30 +30,37 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
   }
 
   markSent(id: Id): void {
-    const job = this.all.get(id);
-    if (job !== undefined) this.all.set(id, { ...job, status: 'sent' });
+    this.set(this.all.get(id), { status: 'sent' });
   }
 
   postpone(claim: Claim<Id>, pause: number): void {
     const job = this.claimed(claim);
-    const dueAt = later(this.clock.now(), pause);
-    if (job !== undefined) this.all.set(job.id, { ...job, failures: job.failures + 1, dueAt });
+    this.set(job, { failures: (job?.failures ?? 0) + 1, dueAt: later(this.clock.now(), pause) });
   }
 
   release(claim: Claim<Id>): void {
-    const job = this.claimed(claim);
-    if (job !== undefined) this.all.set(job.id, { ...job, dueAt: this.clock.now() });
+    this.set(this.claimed(claim), { dueAt: this.clock.now() });
   }
 
   end(claim: Claim<Id>, status: Entry['status']): void {
-    const job = this.claimed(claim);
-    if (job !== undefined) this.all.set(job.id, { ...job, status });
+    this.set(this.claimed(claim), { status });
+  }
+
+  private set(job: Entry | undefined, changes: Partial<Job<Id, string>>): void {
+    if (job !== undefined) this.all.set(job.id, { ...job, ...changes });
   }
 
   backlog(): Backlog {
     const queued = this.longestDue().slice(0, MOST_COUNTED);
     const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
     return { queued: queued.length, oldest };
+  }
+
+  /** Deletes the jobs that are over. Returns their number. */
+  purge(isOver: (job: Entry) => boolean): number {
+    const over = [...this.all.values()].filter(isOver);
+    for (const { id } of over) this.all.delete(id);
+    return over.length;
   }
 
   put(job: Entry): void {

@@ -37,15 +37,12 @@ export class InMemoryMessageQueue implements MessageQueue {
 
   async add(message: NewMessage): Promise<Message> {
     this.jobs.put({ ...message, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
-    const { id, accountId, text, createdAt } = message;
-    return { id, accountId, text, createdAt, status: 'queued' };
+    return shown({ ...message, status: 'queued' });
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
     const job = this.jobs.all.get(id);
-    if (job?.accountId !== accountId) return undefined;
-    const { text, createdAt, status } = job;
-    return { id, accountId, text, createdAt, status };
+    return job?.accountId === accountId ? shown(job) : undefined;
   }
 
   async list({ accountId, status, after, limit }: MessageQuery): Promise<readonly AccountMessage[]> {
@@ -57,9 +54,8 @@ export class InMemoryMessageQueue implements MessageQueue {
       .slice(0, limit)
       .flatMap(({ id, accountId: writer, status: current, createdAt }) => {
         const account = this.accounts.accountOf(writer);
-        return account === undefined
-          ? []
-          : [{ account, message: { id, accountId: writer, status: current, createdAt } }];
+        const message = { id, accountId: writer, status: current, createdAt };
+        return account === undefined ? [] : { account, message };
       });
   }
 
@@ -67,7 +63,7 @@ export class InMemoryMessageQueue implements MessageQueue {
     const own = [...this.jobs.all.values()]
       .filter((job) => job.accountId === accountId)
       .sort((one, other) => inOrder(other, one))
-      .map(({ id, text, createdAt, status }) => ({ id, accountId, text, createdAt, status }));
+      .map(shown);
     if (before !== undefined) return own.filter((message) => inOrder(message, before) > 0).slice(-limit);
     return own.filter((message) => after === undefined || inOrder(message, after) < 0).slice(0, limit);
   }
@@ -75,8 +71,8 @@ export class InMemoryMessageQueue implements MessageQueue {
   async retry(id: MessageId, decide: (state: MessageState | undefined) => MessageState): Promise<void> {
     const job = this.jobs.all.get(id);
     const decided = decide(job);
-    if (job !== undefined)
-      this.jobs.all.set(id, { ...job, ...decided, number: job.number + 1, dueAt: this.clock.now() });
+    const dueAt = this.clock.now();
+    if (job !== undefined) this.jobs.all.set(id, { ...job, ...decided, number: job.number + 1, dueAt });
   }
 
   async claim(request: ClaimRequest): Promise<readonly ClaimedMessage[]> {
@@ -108,11 +104,7 @@ export class InMemoryMessageQueue implements MessageQueue {
   }
 
   async purge(writtenUntil: Instant): Promise<number> {
-    const over = [...this.jobs.all.values()].filter(
-      ({ status, createdAt }) => status !== 'queued' && createdAt <= writtenUntil,
-    );
-    for (const { id } of over) this.jobs.all.delete(id);
-    return over.length;
+    return this.jobs.purge(({ status, createdAt }) => status !== 'queued' && createdAt <= writtenUntil);
   }
 
   /** Returns a function that restores the current state. */
@@ -126,6 +118,11 @@ export class InMemoryMessageQueue implements MessageQueue {
     const sender = { from: account?.email ?? '', isProven: account !== undefined && isProven(account) };
     return { id, accountId, text, createdAt, traceparent, requestId, number, failures, ...sender };
   }
+}
+
+/** The message without what only its deliverer needs. */
+function shown({ id, accountId, text, createdAt, status }: Message): Message {
+  return { id, accountId, text, createdAt, status };
 }
 
 function inOrder(one: MessagePlace, other: MessagePlace): number {

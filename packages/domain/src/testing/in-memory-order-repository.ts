@@ -18,6 +18,8 @@ import { remember } from './in-memory-idempotency-records.js';
 export class InMemoryOrderRepository implements OrderRepository {
   // New orders get increasing ids, so the map's order is that of the ids.
   private readonly orders = new Map<OrderId, Order>();
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.orders);
 
   constructor(
     private readonly animals: InMemoryAnimalRepository,
@@ -86,10 +88,5 @@ export class InMemoryOrderRepository implements OrderRepository {
     if (animal !== undefined) this.animals.store(animal, animal.id);
     this.orders.set(order.id, order);
     return order;
-  }
-
-  /** Returns a function that restores the current state. */
-  remember(): () => void {
-    return remember(this.orders);
   }
 }

@@ -11,6 +11,7 @@ import {
   type UsageOfKey,
   type UsageSpan,
 } from '../limits/request-records.js';
+import { sumOf } from '../limits/show-usage.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 
@@ -42,13 +43,9 @@ export class InMemoryRequestRecords implements RequestRecords {
     from: Instant,
     keyId?: ApiKeyId,
   ): Promise<readonly PeriodOfUsage[]> {
-    const sums = new Map<Instant, PeriodOfUsage>();
-    for (const { start, keyId: key, admitted, refused } of this.usageOf(accountId, span, from)) {
-      if (keyId !== undefined && key !== keyId) continue;
-      const sum = sums.get(start);
-      sums.set(start, { start, admitted: admitted + (sum?.admitted ?? 0), refused: refused + (sum?.refused ?? 0) });
-    }
-    return [...sums.values()].sort((one, other) => one.start - other.start);
+    const rows = this.usageOf(accountId, span, from).filter((row) => keyId === undefined || row.keyId === keyId);
+    const starts = [...new Set(rows.map(({ start }) => start))].sort((one, other) => one - other);
+    return starts.map((start) => ({ start, ...sumOf(rows.filter((row) => row.start === start)) }));
   }
 
   async sumUsageByKey(
@@ -57,13 +54,11 @@ export class InMemoryRequestRecords implements RequestRecords {
     from: Instant,
     keys: readonly ApiKeyId[],
   ): Promise<readonly UsageOfKey[]> {
-    const sums = new Map<ApiKeyId, UsageOfKey>();
-    for (const { keyId, admitted, refused } of this.usageOf(accountId, span, from)) {
-      if (!keys.includes(keyId)) continue;
-      const sum = sums.get(keyId);
-      sums.set(keyId, { keyId, admitted: admitted + (sum?.admitted ?? 0), refused: refused + (sum?.refused ?? 0) });
-    }
-    return [...sums.values()].sort((one, other) => (one.keyId < other.keyId ? -1 : 1));
+    const rows = this.usageOf(accountId, span, from);
+    const used = keys
+      .filter((keyId) => rows.some((row) => row.keyId === keyId))
+      .sort((one, other) => Number(one - other));
+    return used.map((keyId) => ({ keyId, ...sumOf(rows.filter((row) => row.keyId === keyId)) }));
   }
 
   async lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined> {
@@ -72,13 +67,12 @@ export class InMemoryRequestRecords implements RequestRecords {
   }
 
   async listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]> {
-    const shown = (this.refusals.get(accountId) ?? []).map(async (refusal) => {
-      const found = await this.keys.findById(refusal.keyId);
-      return found === undefined || (requestId !== undefined && refusal.requestId !== requestId)
-        ? []
-        : [{ ...refusal, key: { name: found.key.name, ending: found.key.ending } }];
+    const refusals = this.refusals.get(accountId) ?? [];
+    return refusals.flatMap((refusal) => {
+      const key = this.keys.stored(refusal.keyId);
+      const isWanted = requestId === undefined || refusal.requestId === requestId;
+      return key === undefined || !isWanted ? [] : { ...refusal, key: { name: key.name, ending: key.ending } };
     });
-    return (await Promise.all(shown)).flat();
   }
 
   async purgeUsage(span: UsageSpan, before: Instant): Promise<number> {

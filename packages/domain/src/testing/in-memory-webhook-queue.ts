@@ -24,7 +24,6 @@ import { type InMemoryWebhookRepository, NEVER, type WebhookEntry } from './in-m
 
 /** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
-const MOST_QUEUED = 10_000;
 /** A turn sends events of at most so many characters together. */
 const MOST_CHARACTERS = 65_536;
 
@@ -101,13 +100,8 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const { end, notice } = decide(receiverOf(entry));
     const { status, updatedAt, failedTurns, failingSince, pause } = end;
     if (entry.webhook.status === 'enabled' && status === 'disabled') this.webhooks.keepUntaken(id);
-    this.webhooks.set(id, {
-      webhook: { ...entry.webhook, status, updatedAt },
-      failedTurns,
-      failingSince,
-      attemptedAt: this.clock.now(),
-      took,
-    });
+    const webhook = { ...entry.webhook, status, updatedAt };
+    this.webhooks.set(id, { webhook, failedTurns, failingSince, attemptedAt: this.clock.now(), took });
     this.rest(id, pause);
     if (notice !== undefined) this.mails.queue(notice);
   }
@@ -116,19 +110,14 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const waiting = this.queued(webhookId).filter(({ position }) => position === undefined);
     if (waiting.length >= MOST_PINGS) return undefined;
     this.webhooks.wake(webhookId);
-    return this.shown(this.add(webhookId, undefined, undefined, createdAt));
+    return this.shown(this.add({ webhookId, position: undefined, event: undefined, createdAt }));
   }
 
   async list({ webhookId, after, before, limit }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
     const own = this.kept(webhookId).reverse();
     const place = own.findIndex(({ id }) => id === (after ?? before));
-    if (before !== undefined)
-      return own
-        .slice(0, place)
-        .slice(-limit)
-        .map((job) => this.shown(job));
-    const begin = after === undefined ? 0 : place + 1;
-    return own.slice(begin, begin + limit).map((job) => this.shown(job));
+    const part = before === undefined ? own.slice(place + 1).slice(0, limit) : own.slice(0, place).slice(-limit);
+    return part.map((job) => this.shown(job));
   }
 
   async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {
@@ -175,7 +164,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
   /** Queues deliveries of the next events of the feed, and of all events that are to be recovered. */
   private take(id: WebhookId): void {
     const entry = this.webhooks.entries.get(id);
-    if (entry === undefined || this.queued(id).length >= MOST_QUEUED) return;
+    if (entry === undefined) return;
     const { webhook, recovery } = entry;
     const next = this.untaken(entry).slice(0, MOST_TAKEN);
     for (const [position, event] of next) {
@@ -246,29 +235,15 @@ export class InMemoryWebhookQueue implements WebhookQueue {
 
   private addOnce(webhookId: WebhookId, position: EventPosition, event: Stored): void {
     const isThere = this.kept(webhookId).some((job) => job.position === position);
-    if (!isThere) this.add(webhookId, position, event, this.clock.now());
+    if (!isThere) this.add({ webhookId, position, event, createdAt: this.clock.now() });
   }
 
-  private add(
-    webhookId: WebhookId,
-    position: EventPosition | undefined,
-    event: Stored | undefined,
-    createdAt: Instant,
-  ): DeliveryJob {
+  private add(delivery: Pick<DeliveryJob, 'webhookId' | 'position' | 'event' | 'createdAt'>): DeliveryJob {
     this.added += 1;
-    const job: DeliveryJob = {
-      id: `dlv_${this.added.toString(16).padStart(32, '0')}` as DeliveryId,
-      webhookId,
-      position,
-      event,
-      status: 'queued',
-      failures: 0,
-      requeued: 0,
-      history: [],
-      createdAt,
-      dueAt: this.clock.now(),
-    };
-    this.jobs.set(job.id, job);
+    const id = `dlv_${this.added.toString(16).padStart(32, '0')}` as DeliveryId;
+    const dueAt = this.clock.now();
+    const job: DeliveryJob = { ...delivery, id, status: 'queued', failures: 0, requeued: 0, history: [], dueAt };
+    this.jobs.set(id, job);
     return job;
   }
 

@@ -104,7 +104,8 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     const isAnew = webhook.url !== url || webhook.status !== status;
     this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedTurns: 0, failingSince: undefined }) });
     if (isAnew) this.wake(id);
-    if (status !== 'enabled' && webhook.status === 'enabled') this.follow(id);
+    if (status !== 'enabled' && webhook.status === 'enabled')
+      this.set(id, { position: this.events.last, followsSince: this.clock.now() });
     if (status !== 'disabled' && webhook.status === 'disabled') this.keepUntaken(id);
     return webhook;
   }
@@ -123,8 +124,7 @@ export class InMemoryWebhookRepository implements WebhookRepository {
 
   async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     decide(this.stateOf(command));
-    this.entries.delete(command.id as WebhookId);
-    this.deleted.add(command.id as WebhookId);
+    this.delete(command.id as WebhookId);
   }
 
   async lock<Result>(
@@ -159,11 +159,12 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   deleteOfAccount(accountId: AccountId): void {
-    for (const { webhook } of this.of(accountId)) {
-      const { id } = webhook;
-      this.entries.delete(id);
-      this.deleted.add(id);
-    }
+    for (const { webhook } of this.of(accountId)) this.delete(webhook.id);
+  }
+
+  private delete(id: WebhookId): void {
+    this.entries.delete(id);
+    this.deleted.add(id);
   }
 
   set(id: WebhookId, change: Partial<WebhookEntry>): void {
@@ -196,16 +197,10 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   private authorityOf({ accountId, actor }: AccountRequest): Authority {
+    const account = this.accounts.stored(accountId)?.account;
     const isKey = typeof actor === 'object' && 'keyId' in actor;
     const key = isKey ? this.keys.stored(actor.keyId) : undefined;
-    return {
-      account: this.accounts.stored(accountId)?.account,
-      key: key?.accountId === accountId ? key : undefined,
-    };
-  }
-
-  private follow(id: WebhookId): void {
-    this.set(id, { position: this.events.last, followsSince: this.clock.now() });
+    return { account, key: key?.accountId === accountId ? key : undefined };
   }
 
   private stored({ accountId, id }: OwnWebhook): WebhookEntry | undefined {

@@ -11,25 +11,35 @@ import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../.
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { deliveryQueue } from './delivery-queue.js';
-import { atOnce, changePassword, closeAccount, isLinkMail, NOON, openWithPassword, Unique } from './fixtures.js';
+import {
+  atOnce,
+  changePassword,
+  claimOne,
+  closeAccount,
+  isLinkMail,
+  NOON,
+  openBefore,
+  openWithPassword,
+  present,
+  Unique,
+} from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'credentials';
 
 /** The guarantees of every `AccountMailQueue`. */
 export function accountMailQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
-  const { describe, it, beforeAll, afterAll, afterEach, expect } = framework;
+  const { describe, it, afterEach, expect } = framework;
   describe(`an account mail queue (${name})`, () => {
     const unique = new Unique();
     let adapters: OpenedQueue<Needed>;
     let ports: OpenedQueue<Needed>['ports'];
     let mails: AccountMailQueue;
-    beforeAll(async () => {
-      adapters = await open();
+    openBefore(framework, open, (opened) => {
+      adapters = opened;
       ports = adapters.ports;
       mails = ports.accountMails;
     });
-    afterAll(() => adapters.close());
     // Each test begins without mails that wait.
     afterEach(async () => {
       await letPass(1_000 * HOUR);
@@ -53,22 +63,22 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       return mail;
     };
     const claim = () => mails.claim({ limit: 1_000, lease: MINUTE });
-    const claimOne = async (): Promise<ClaimedLinkMail> => {
-      const [claimed, ...others] = await claim();
-      if (claimed === undefined || others.length > 0 || !isLinkMail(claimed))
-        throw new Error('not one link was claimed');
-      return claimed;
-    };
-    const newHash = () => unique.hash();
-    const addToken = async (claimed: ClaimedLinkMail, hash = newHash()) => {
+    const claimLink = async () => (await claimOne(mails)) as ClaimedLinkMail;
+    const addToken = async (claimed: ClaimedLinkMail, hash = unique.hash()) => {
       expect(await mails.addToken(claimed, hash, () => true)).toBe(true);
       return hash;
     };
-    /** What there is to decide on, when a mail is added or a token. */
-    const stateOf = async <State>(ask: (decide: (state: State) => boolean) => Promise<boolean>) => {
-      const seen: State[] = [];
-      expect(await ask((state) => seen.push(state) < 0)).toBe(false);
-      return seen[0];
+    /** The state on which it is decided whether the mail is added. */
+    const stateFor = async (mail: NewLinkMail) => {
+      const seen: LinkMailState[] = [];
+      expect(await mails.add(mail, (state) => seen.push(state) < 0)).toBe(false);
+      return present(seen[0]);
+    };
+    /** The state on which it is decided whether the mail gets that token. */
+    const tokenStateFor = async (claimed: ClaimedLinkMail, hash = unique.hash()) => {
+      const seen: TokenState[] = [];
+      expect(await mails.addToken(claimed, hash, (state) => seen.push(state) < 0)).toBe(false);
+      return present(seen[0]);
     };
 
     it('hands out what was added with the account’s address', async () => {
@@ -90,7 +100,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       ]) {
         const { expiresAt } = await added(await opened(), { expiresAt: later(NOON, -HOUR) });
         expect(await mails.purge(expiresAt)).toBe(0);
-        await end(await claimOne());
+        await end(await claimLink());
         expect(await mails.backlog()).toEqual({ queued: 0, oldest: undefined });
         expect(await mails.purge(later(expiresAt, -1))).toBe(0);
         expect(await mails.purge(expiresAt)).toBe(1);
@@ -99,9 +109,9 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
 
     it('drops no mail for a claim that another has followed', async () => {
       await added(await opened());
-      const stale = await claimOne();
+      const stale = await claimLink();
       await letPass(MINUTE);
-      await claimOne();
+      await claimLink();
       await mails.markDropped(stale);
       expect(await mails.backlog()).toMatchObject({ queued: 1 });
     });
@@ -117,21 +127,17 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       it('is decided on with its account, and with the mails of its kind that wait or whose links work', async () => {
         const account = await opened();
         await added(account, { createdAt: instant(1), expiresAt: NOON });
-        await addToken(await claimOne());
+        await addToken(await claimLink());
         await letPass(MINUTE);
-        await mails.markSent((await claimOne()).id);
+        await mails.markSent((await claimLink()).id);
         const { id } = await added(account);
-        const claimed = await claimOne();
+        const claimed = await claimLink();
         for (let attempt = 0; attempt < 3; attempt += 1) await addToken(claimed);
         await mails.markSent(id);
         await added(account);
         await added(await opened());
-        const usable = async (changes: Partial<NewLinkMail> = {}) => {
-          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail(account, changes), decide));
-          expect(state?.account).toEqual(account);
-          return state?.usable;
-        };
-        expect(await usable()).toBe(2);
+        const usable = async (changes: Partial<NewLinkMail> = {}) => (await stateFor(newMail(account, changes))).usable;
+        expect(await stateFor(newMail(account))).toEqual({ account, usable: 2 });
         expect(await usable({ kind: 'proof' })).toBe(0);
         expect(await usable({ createdAt: instant(2) })).toBe(3);
         expect(await usable({ createdAt: later(NOON, HOUR) })).toBe(0);
@@ -154,10 +160,8 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       it('is decided on without an account, if there is none, or it is closed', async () => {
         const account = await opened();
         await closeAccount(ports, account);
-        for (const id of [account.id, INT64_MAX as AccountId]) {
-          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail({ id }), decide));
-          expect(state).toEqual({ account: undefined, usable: 0 });
-        }
+        for (const id of [account.id, INT64_MAX as AccountId])
+          expect(await stateFor(newMail({ id }))).toEqual({ account: undefined, usable: 0 });
       });
 
       it('has a link that works by each of its tokens, if that was decided', async () => {
@@ -167,10 +171,9 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           const hashes: string[] = [];
           for (let attempt = 0; attempt < 2; attempt += 1) {
             await letPass(MINUTE);
-            const claimed = await claimOne();
-            const refused = newHash();
-            const state = await stateOf<TokenState>((decide) => mails.addToken(claimed, refused, decide));
-            expect(state).toMatchObject({ account, mail: { expiresAt } });
+            const claimed = await claimLink();
+            const refused = unique.hash();
+            expect(await tokenStateFor(claimed, refused)).toMatchObject({ account, mail: { expiresAt } });
             expect(await ports.credentials.findLink(kind, refused)).toBeUndefined();
             hashes.push(await addToken(claimed));
           }
@@ -183,15 +186,13 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
 
       it('is not there to decide on for a claim that another has followed, or once it is sent', async () => {
         const { id } = await added(await opened());
-        const stale = await claimOne();
+        const stale = await claimLink();
         await letPass(MINUTE);
-        const current = await claimOne();
-        const mailOf = async (claimed: ClaimedLinkMail) =>
-          (await stateOf<TokenState>((decide) => mails.addToken(claimed, newHash(), decide)))?.mail;
-        expect(await mailOf(stale)).toBeUndefined();
-        expect(await mailOf(current)).toBeDefined();
+        const current = await claimLink();
+        expect((await tokenStateFor(stale)).mail).toBeUndefined();
+        expect((await tokenStateFor(current)).mail).toBeDefined();
         await mails.markSent(id);
-        expect(await mailOf(current)).toBeUndefined();
+        expect((await tokenStateFor(current)).mail).toBeUndefined();
       });
 
       for (const kind of LINK_KINDS)
@@ -199,33 +200,31 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           const account = await opened();
           const bystander = await opened();
           await added(account, { kind });
-          const tokenHash = await addToken(await claimOne());
+          const tokenHash = await addToken(await claimLink());
           await added(account, { kind });
-          await mails.postpone(await claimOne(), HOUR);
+          await mails.postpone(await claimLink(), HOUR);
           await added(bystander, { kind });
-          await mails.postpone(await claimOne(), HOUR);
+          await mails.postpone(await claimLink(), HOUR);
           await ports.credentials.change(account.id, (state) => state && { credentials: state, revokedLinks: [kind] });
           expect(await ports.credentials.findLink(kind, tokenHash)).toBeUndefined();
-          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail(account, { kind }), decide));
-          expect(state).toMatchObject({ usable: 0 });
+          expect(await stateFor(newMail(account, { kind }))).toMatchObject({ usable: 0 });
           const claimed = (await claim()).filter(isLinkMail);
           expect(claimed.map(({ accountId }) => accountId)).toEqual([account.id, account.id]);
           for (const each of claimed) {
-            const token = await stateOf<TokenState>((decide) => mails.addToken(each, newHash(), decide));
-            expect(token).toMatchObject({ mail: { expiresAt: 0 } });
+            expect(await tokenStateFor(each)).toMatchObject({ mail: { expiresAt: 0 } });
             await mails.markDropped(each);
           }
           expect(await mails.backlog()).toMatchObject({ queued: 1 });
           await letPass(HOUR);
-          expect(await claimOne()).toMatchObject({ accountId: bystander.id });
+          expect(await claimLink()).toMatchObject({ accountId: bystander.id });
         });
 
       it('whose link is revoked while it is sent has no link that works afterwards', async () => {
         for (let round = 0; round < 3; round += 1) {
           const account = await opened();
           await added(account, { kind: 'change' });
-          const claimed = await claimOne();
-          const tokenHash = newHash();
+          const claimed = await claimLink();
+          const tokenHash = unique.hash();
           await Promise.all([
             mails.addToken(claimed, tokenHash, (state) => decideToken(state, NOON)),
             changePassword(ports, account),

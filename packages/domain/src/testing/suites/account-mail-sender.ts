@@ -1,7 +1,7 @@
 import { type AccountMailKind, LINK_KINDS } from '../../accounts/mails/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../../accounts/mails/account-mail-sender.js';
 import { HOUR, later, SECOND } from '../../kernel/clock.js';
-import { NOON, Unique } from './fixtures.js';
+import { NOON, openBefore, race, Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** A mail as its reader finds it. */
@@ -24,14 +24,13 @@ export function accountMailSenderSuite(
   name: string,
   open: () => Promise<OpenedAccountMailSender>,
 ): void {
-  const { describe, it, beforeAll, afterAll, expect } = framework;
+  const { describe, it, expect } = framework;
   describe(`an account mail sender (${name})`, () => {
     const unique = new Unique();
     let opened: OpenedAccountMailSender;
-    beforeAll(async () => {
-      opened = await open();
+    openBefore(framework, open, (adapters) => {
+      opened = adapters;
     });
-    afterAll(() => opened.close());
 
     const newMail = (kind: AccountMailKind): AccountMail & { readonly token: string } => ({
       kind,
@@ -59,12 +58,9 @@ export function accountMailSenderSuite(
     it('rejects if the mail is refused, names neither address nor token, and sends the next', async () => {
       const mail = newMail('reset');
       opened.refuseMails(true);
-      const reason = await opened.sender.send(mail, TIMEOUT).then(
-        () => undefined,
-        (error: unknown) => String(error),
-      );
-      expect(reason).toBeDefined();
-      for (const secret of [mail.email, mail.token]) expect(reason).not.toContain(secret);
+      const { reasons } = await race(1, () => opened.sender.send(mail, TIMEOUT));
+      expect(reasons).toHaveLength(1);
+      for (const secret of [mail.email, mail.token]) expect(String(reasons[0])).not.toContain(secret);
       opened.refuseMails(false);
       await opened.sender.send(mail, TIMEOUT);
       expect(receivedWith(mail.token)).toHaveLength(1);

@@ -1,44 +1,33 @@
 import type { Account } from '../../accounts/account.js';
 import type { AccountRepository } from '../../accounts/account-repository.js';
-import { type Plan, PLANS } from '../../accounts/plan.js';
+import { PLANS } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
-import { atOnce, stateOf, Unique } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import { atOnce, openBefore, stateOf, Unique } from './fixtures.js';
+import type { Open, TestFramework } from './framework.js';
 
 const ENTERPRISE = { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 } as const;
 
 /** The guarantees of every `AccountRepository`. */
 export function accountRepositorySuite(framework: TestFramework, name: string, open: Open<'accounts'>): void {
-  const { describe, it, beforeAll, afterAll, expect } = framework;
+  const { describe, it, expect } = framework;
   describe(`an account repository (${name})`, () => {
     const unique = new Unique();
-    let opened: Opened<'accounts'>;
     let accounts: AccountRepository;
-    beforeAll(async () => {
-      opened = await open();
-      accounts = opened.ports.accounts;
+    openBefore(framework, open, ({ ports }) => {
+      accounts = ports.accounts;
     });
-    afterAll(() => opened.close());
 
     it('keeps an account as it was opened, on each plan and held to any scopes', async () => {
-      const plans: readonly Plan[] = [...Object.values(PLANS), ENTERPRISE];
-      const kept = [
-        ...plans.map((plan) => ({ plan })),
-        ...[SCOPES, ['pets:read'] as const].map((scopes) => ({ scopes })),
-      ];
-      for (const held of kept) {
-        const opened = { ...unique.account(), ...held };
-        const account = await accounts.open(opened);
-        expect(account).toEqual({ ...opened, id: account.id, credentialVersion: 0, provenAt: undefined });
-        expect(typeof account.id).toBe('bigint');
-        expect(await accounts.findByEmail(account.email)).toEqual(account);
-        expect(await accounts.findById(account.id)).toEqual(account);
-      }
-    });
-
-    it('returns undefined for an address without an account', async () => {
-      expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
+      for (const plan of [...Object.values(PLANS), ENTERPRISE])
+        for (const scopes of [undefined, SCOPES, ['pets:read'] as const]) {
+          const opened = { ...unique.account(), plan, scopes };
+          const account = await accounts.open(opened);
+          expect(account).toEqual({ ...opened, id: account.id, credentialVersion: 0, provenAt: undefined });
+          expect(typeof account.id).toBe('bigint');
+          expect(await accounts.findByEmail(account.email)).toEqual(account);
+          expect(await accounts.findById(account.id)).toEqual(account);
+        }
     });
 
     it('lists all accounts or a part of them, ascending by id', async () => {
@@ -52,14 +41,10 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     });
 
     it('leaves an existing account unchanged', async () => {
-      const first = await accounts.open({ ...unique.account('twice@example.com'), scopes: ['pets:read'] });
-      const second = await accounts.open({
-        ...unique.account('twice@example.com'),
-        plan: PLANS.pro,
-        scopes: undefined,
-        createdAt: instant(1),
-      });
-      expect(second).toEqual(first);
+      const opened = { ...unique.account(), scopes: ['pets:read'] } as const;
+      const first = await accounts.open(opened);
+      const changed = { ...opened, plan: PLANS.pro, scopes: undefined, createdAt: instant(1) };
+      expect(await accounts.open(changed)).toEqual(first);
     });
 
     it('stores the plan and the scopes that are decided on, and nothing else', async () => {
@@ -67,9 +52,8 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const { id, email } = account;
       const bystander = await accounts.open(unique.account());
       const changes: readonly Pick<Account, 'plan' | 'scopes'>[] = [
-        { plan: PLANS.pro, scopes: ['pets:read'] },
-        { plan: ENTERPRISE, scopes: SCOPES },
-        { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: ['orders:read', 'orders:write'] },
+        { plan: ENTERPRISE, scopes: ['orders:read', 'orders:write'] },
+        { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: SCOPES },
         { plan: PLANS.business, scopes: undefined },
       ];
       for (const change of changes) {

@@ -1,77 +1,72 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import type { ApiKey, ApiKeyId, NewApiKey } from '../../accounts/keys/api-key.js';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  decideDisabling,
+  endOf,
+  KEY_STATES,
+  type KeyState,
+  keyState,
+  type NewApiKey,
+} from '../../accounts/keys/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
-import { SCOPES, type Scopes } from '../../accounts/scope.js';
-import { DAY, HOUR, later, startOf } from '../../kernel/clock.js';
+import { SCOPES } from '../../accounts/scope.js';
+import { DAY, HOUR, type Instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import { apiKeyLists } from './api-key-lists.js';
-import { addKey, atOnce, NOON, outcomes, replaceKey, revokeKey, Unique } from './fixtures.js';
+import type { PagePlace } from '../../kernel/page.js';
+import {
+  addKey,
+  atOnce,
+  NOON as now,
+  openBefore,
+  present,
+  race,
+  replaceKey,
+  revokeKey,
+  stateOf,
+  Unique,
+} from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'apiKeys' | 'requestRecords';
 
 const NOBODY = { id: INT64_MAX as ApiKeyId, accountId: INT64_MAX as AccountId };
 
-function given(key: ApiKey | undefined): ApiKey {
-  if (key === undefined) throw new Error('there is no such key');
-  return key;
-}
-
 /** The guarantees of every `ApiKeyRepository`. */
 export function apiKeyRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, beforeAll, afterAll, expect, until } = framework;
+  const { describe, it, expect, until } = framework;
   describe(`an API key repository (${name})`, () => {
     const unique = new Unique();
-    let adapters: Opened<Needed>;
     let ports: Opened<Needed>['ports'];
     let keys: ApiKeyRepository;
     let account: Account;
-    beforeAll(async () => {
-      adapters = await open();
+    openBefore(framework, open, async (adapters) => {
       ports = adapters.ports;
       keys = ports.apiKeys;
       account = await openAccount();
     });
-    afterAll(() => adapters.close());
 
-    const now = NOON;
     const openAccount = () => ports.accounts.open(unique.account());
     const operationsOf = async (id: ApiKeyId) => (await keys.listOperations([id])).get(id) ?? [];
-    const draft = (changes: Partial<NewApiKey> = {}) => unique.key(account, changes);
+    /** A key with scopes of its own, which every way of finding it keeps. */
+    const draft = (changes: Partial<NewApiKey> = {}) =>
+      unique.key(account, { scopes: ['pets:write', 'orders:read'], ...changes });
     const add = (changes?: Partial<NewApiKey>) => addKey(ports, draft(changes));
 
     it('finds a key with its account, by hash and by id', async () => {
-      const newKey = draft({ name: 'laptop 💻', expiresAt: later(now, HOUR) });
-      const key = await addKey(ports, newKey);
-      expect(key).toEqual({
-        ...newKey,
-        id: key.id,
-        revokedAt: undefined,
-        disabledAt: undefined,
-        replacedBy: undefined,
-        lastUsedAt: undefined,
-      });
-      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
-      expect(await keys.findById(key.id)).toEqual({ account, key });
-    });
-
-    it('keeps the scopes that a key asks for, through every way of finding it', async () => {
-      for (const scopes of [['pets:write', 'orders:read'], SCOPES] satisfies Scopes[]) {
-        const { id: accountId } = await openAccount();
-        const key = await add({ accountId, scopes });
-        expect(key).toMatchObject({ scopes });
-        expect((await keys.findByHash(key.hash))?.key).toEqual(key);
-        expect((await keys.findById(key.id))?.key).toEqual(key);
-        expect((await keys.list(accountId)).map((each) => each.key)).toEqual([key]);
-        expect(await keys.listActive(accountId, now)).toEqual([key]);
-        expect(await revokeKey(ports, key.id, now)).toMatchObject({ scopes });
-        expect(await keys.listPast({ accountId, at: now, limit: 1 })).toEqual([{ ...key, revokedAt: now }]);
+      for (const scopes of [undefined, SCOPES, ['pets:read'] as const]) {
+        const newKey = draft({ name: 'laptop 💻', scopes, expiresAt: later(now, HOUR) });
+        const key = await addKey(ports, newKey);
+        const unused = { revokedAt: undefined, disabledAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
+        expect(key).toEqual({ ...newKey, id: key.id, ...unused });
+        expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
+        expect(await keys.findById(key.id)).toEqual({ account, key });
       }
     });
 
     it('finds a key with the scopes of its account as they are now', async () => {
       const opened = await openAccount();
-      const { hash } = await add({ accountId: opened.id });
+      const { hash } = await add({ accountId: opened.id, scopes: undefined });
       const scopes = ['pets:read'] as const;
       await ports.accounts.change(opened.email, () => ({ ...opened, scopes }));
       expect(await keys.findByHash(hash)).toMatchObject({ account: { scopes }, key: { scopes: undefined } });
@@ -84,17 +79,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
     });
 
     describe('a decision', () => {
-      /** Decides nothing, but remembers what there was to decide on. */
-      const refusal = new Error('refused');
-      const seen: unknown[] = [];
-      const refuse = (state: unknown) => {
-        seen.push(state);
-        throw refusal;
-      };
-      const refused = async (change: Promise<unknown>) => {
-        await expect(change).rejects.toThrow('refused');
-        return seen.pop();
-      };
+      const holderAt = (accountId: AccountId, at: Instant) => stateOf((refuse) => keys.add(accountId, at, refuse));
 
       it('on a new key is made on its account, its keys that have not ended, and those of the UTC day', async () => {
         const opened = await openAccount();
@@ -102,27 +87,26 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const yesterday = later(startOf(DAY, now), -1);
         await add({ accountId, createdAt: yesterday });
         await add({ accountId, createdAt: startOf(DAY, now), expiresAt: now });
-        const [revoked, disabled, lasting] = [
-          await add({ accountId }),
-          await add({ accountId }),
-          await add({ accountId }),
-        ];
+        const [revoked, disabled] = [await add({ accountId }), await add({ accountId })];
+        const lasting = await add({ accountId });
         await revokeKey(ports, revoked.id, now);
-        await keys.change(disabled.id, ({ key }) => ({ ...given(key), disabledAt: now }));
+        await keys.change(disabled.id, ({ key }) => ({ ...present(key), disabledAt: now }));
         await add();
         const state = { account: opened, activeKeys: 3, madeToday: 4 };
-        expect(await refused(keys.add(accountId, now, refuse))).toEqual(state);
-        expect(await refused(keys.replace(lasting.id, now, refuse))).toEqual({ ...state, old: lasting });
-        expect(await refused(keys.add(accountId, yesterday, refuse))).toMatchObject({ madeToday: 5 });
-        expect(await refused(keys.add(accountId, later(now, DAY), refuse))).toMatchObject({ madeToday: 0 });
+        expect(await holderAt(accountId, now)).toEqual(state);
+        expect(await stateOf((refuse) => keys.replace(lasting.id, now, refuse))).toEqual({ ...state, old: lasting });
+        expect(await holderAt(accountId, yesterday)).toMatchObject({ madeToday: 5 });
+        expect(await holderAt(accountId, later(now, DAY))).toMatchObject({ madeToday: 0 });
       });
 
       it('on nothing is made on that', async () => {
+        const { accountId, id } = NOBODY;
         const nobody = { account: undefined, activeKeys: 0, madeToday: 0 };
-        expect(await refused(keys.add(NOBODY.accountId, now, refuse))).toEqual(nobody);
-        expect(await refused(keys.replace(NOBODY.id, now, refuse))).toEqual({ ...nobody, old: undefined });
-        expect(await refused(keys.change(NOBODY.id, refuse))).toEqual({ account: undefined, key: undefined });
-        expect(await refused(keys.rollBack(NOBODY.id, refuse))).toEqual({ key: undefined, replaced: undefined });
+        const [key, replaced] = [undefined, undefined];
+        expect(await holderAt(accountId, now)).toEqual(nobody);
+        expect(await stateOf((refuse) => keys.replace(id, now, refuse))).toEqual({ ...nobody, old: undefined });
+        expect(await stateOf((refuse) => keys.change(id, refuse))).toEqual({ account: undefined, key });
+        expect(await stateOf((refuse) => keys.rollBack(id, refuse))).toEqual({ key, replaced });
       });
 
       it('on new keys is made one after the other, however many are asked for at once', async () => {
@@ -151,12 +135,12 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           expected = { ...before, ...change };
           const changed = keys.change(key.id, (state) => {
             expect(state).toEqual({ account, key: before });
-            return { ...given(state.key), ...change };
+            return { ...present(state.key), ...change };
           });
           expect(await changed).toEqual(expected);
           expect(await keys.findById(key.id)).toEqual({ account, key: expected });
         }
-        expect(await refused(keys.change(key.id, refuse))).toEqual({ account, key });
+        expect(await stateOf((refuse) => keys.change(key.id, refuse))).toEqual({ account, key });
         expect(await keys.findById(key.id)).toEqual({ account, key });
       });
 
@@ -164,7 +148,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const { id } = await add({ name: '' });
         const replacement = draft();
         await Promise.all([
-          atOnce(10, () => keys.change(id, ({ key }) => ({ ...given(key), name: `${given(key).name}x` }))),
+          atOnce(10, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
           replaceKey(ports, id, replacement),
         ]);
         const replacedBy = (await keys.findByHash(replacement.hash))?.key.id;
@@ -175,7 +159,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const key = await add();
         const [endsAt, next] = [later(now, HOUR), draft({ name: 'next' })];
         const { old, replacement } = await keys.replace(key.id, now, (state) => ({
-          old: { ...given(state.old), expiresAt: endsAt, revokedAt: endsAt },
+          old: { ...present(state.old), expiresAt: endsAt, revokedAt: endsAt },
           replacement: next,
         }));
         expect(replacement).toMatchObject(next);
@@ -187,8 +171,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       it('on a rotation is made one after the other: one of many replaces the key, and the others add nothing', async () => {
         const { id: accountId } = await openAccount();
         const { id } = await add({ accountId });
-        const rotations = Array.from({ length: 10 }, () => replaceKey(ports, id, draft({ accountId })));
-        expect(outcomes(await Promise.allSettled(rotations)).values).toHaveLength(1);
+        const { values } = await race(10, () => replaceKey(ports, id, draft({ accountId })));
+        expect(values).toHaveLength(1);
         expect(await keys.list(accountId)).toHaveLength(2);
       });
 
@@ -222,7 +206,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const first = await add({ accountId, createdAt: longAgo });
       const second = await replaceKey(ports, first.id, draft({ accountId, createdAt: longAgo }));
       // The replaced key ends later than its replacement.
-      await keys.change(first.id, ({ key }) => ({ ...given(key), expiresAt: later(ended, 1) }));
+      await keys.change(first.id, ({ key }) => ({ ...present(key), expiresAt: later(ended, 1) }));
       await revokeKey(ports, second.id, ended);
       for (let made = 0; made < 3; made += 1) await add({ accountId, expiresAt: later(ended, -made) });
       const lasting = await add({ accountId, createdAt: longAgo });
@@ -251,6 +235,104 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
     });
 
-    apiKeyLists(framework, () => ports, openAccount, draft);
+    it('lists the keys of one account, or of all, or a part of them, ascending by id', async () => {
+      const [one, other] = [await openAccount(), await openAccount()];
+      const added = [];
+      for (const { id: accountId } of [one, other, one, other, one]) added.push(await add({ accountId }));
+      const [first, second, third] = added.filter(({ accountId }) => accountId === one.id);
+      const part = async (...asked: Parameters<ApiKeyRepository['list']>) =>
+        (await keys.list(...asked)).map(({ key }) => key);
+      expect(await part(one.id)).toEqual([first, second, third]);
+      expect((await part()).slice(-5)).toEqual(added);
+      expect(await part(one.id, { limit: 2 })).toEqual([first, second]);
+      expect(await part(one.id, { after: second?.id, limit: 2 })).toEqual([third]);
+      expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);
+      expect(await part(undefined, { after: first?.id, limit: 3 })).toEqual(added.slice(1, 4));
+      expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
+    });
+
+    it('lists an account’s past keys, the latest end first', async () => {
+      const { id: accountId } = await openAccount();
+      const over: ApiKey[] = [];
+      for (let minutes = 0; minutes < 7; minutes += 1) {
+        // Two keys end at each instant; one expires and one is revoked first.
+        const endsAt = later(now, -Math.floor(minutes / 2) * MINUTE);
+        const isRevoked = minutes % 3 === 0;
+        const key = await add({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt });
+        over.push(isRevoked ? await revokeKey(ports, key.id, endsAt) : key);
+      }
+      await add({ accountId });
+      await add({ accountId, expiresAt: later(now, 1) });
+      await add({ expiresAt: now });
+      const expected = over.toSorted(
+        (one, other) => Number(endOf(other)) - Number(endOf(one)) || Number(other.id - one.id),
+      );
+      expect(await keys.listPast({ accountId, at: now, limit: 10 })).toEqual(expected);
+      expect(await keys.listPast({ accountId, at: now, limit: 3 })).toEqual(expected.slice(0, 3));
+    });
+
+    /** A key in each state at `now`, and one that was revoked at its expiry, which counts as expired. */
+    const oneOfEach = async (accountId: AccountId) => {
+      const active = await add({ accountId, expiresAt: later(now, 1) });
+      const { id: disabledId } = await add({ accountId });
+      const expired = await add({ accountId, expiresAt: now });
+      const { id: revokedId } = await add({ accountId, expiresAt: later(now, HOUR) });
+      const { id: endedId } = await add({ accountId, expiresAt: later(now, HOUR) });
+      const disabled = await keys.change(disabledId, (state) =>
+        decideDisabling(state, { id: disabledId, isDisabled: true }, now),
+      );
+      const revoked = await revokeKey(ports, revokedId, now);
+      const ended = await revokeKey(ports, endedId, later(now, HOUR));
+      return { active: [active], disabled: [disabled], expired: [ended, expired], revoked: [revoked] };
+    };
+
+    it('finds only the account’s own keys, by state at an instant, newest first, and lists those that have not ended', async () => {
+      const { id: accountId } = await openAccount();
+      const { active, disabled, expired, revoked } = await oneOfEach(accountId);
+      await oneOfEach((await openAccount()).id);
+      const search = (...states: KeyState[]) => keys.search({ accountId, states, at: now, limit: 10 });
+      for (const [state, found] of Object.entries({ active, disabled, expired, revoked })) {
+        expect(await search(state as KeyState)).toEqual(found);
+      }
+      expect(await search('active', 'disabled')).toEqual([...disabled, ...active]);
+      expect(await search('disabled', 'revoked')).toEqual([...revoked, ...disabled]);
+      expect(await search(...KEY_STATES)).toHaveLength(5);
+      expect(await search()).toEqual([]);
+      expect(await keys.listActive(accountId, now)).toEqual([...active, ...disabled]);
+      expect(await keys.listActive(accountId, later(now, 1))).toEqual(disabled);
+    });
+
+    it('finds an account’s keys by a part of the name, whichever characters it has', async () => {
+      const { id: accountId } = await openAccount();
+      const names = ['Shop website', 'workshop', '50% off_', String.raw`back\slash`, undefined];
+      for (const name of names) await add({ accountId, name });
+      await add({ name: 'shop of others' });
+      const search = async (name: string) =>
+        (await keys.search({ accountId, states: KEY_STATES, name, at: now, limit: 10 })).map((key) => key.name);
+      expect(await search('SHOP')).toEqual(['workshop', 'Shop website']);
+      expect(await search('0% o')).toEqual(['50% off_']);
+      expect(await search('_')).toEqual(['50% off_']);
+      expect(await search('%s')).toEqual([]);
+      expect(await search(String.raw`k\s`)).toEqual([String.raw`back\slash`]);
+    });
+
+    it('finds keys page by page, forwards and back, each once', async () => {
+      const { id: accountId } = await openAccount();
+      const added: ApiKey[] = [];
+      for (let number = 0; number < 7; number += 1) {
+        const key = await add({ accountId, name: number === 3 ? 'other' : `shop ${number}` });
+        added.unshift(number % 2 === 0 ? key : await revokeKey(ports, key.id, now));
+      }
+      const choices: readonly (readonly KeyState[])[] = [KEY_STATES, ['active', 'disabled'], ['revoked']];
+      for (const states of choices) {
+        const expected = added.filter((key) => key.name !== 'other' && states.includes(keyState(key, now)));
+        const search = (place: PagePlace<ApiKeyId>) =>
+          keys.search({ accountId, states, name: 'shop', at: now, limit: 2, ...place });
+        for (const [place, { id }] of expected.entries()) {
+          expect(await search({ after: id })).toEqual(expected.slice(place + 1, place + 3));
+          expect(await search({ before: id })).toEqual(expected.slice(Math.max(0, place - 2), place));
+        }
+      }
+    });
   });
 }

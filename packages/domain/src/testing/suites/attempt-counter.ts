@@ -1,31 +1,27 @@
 import { type AttemptCounter, type AttemptState, decideAttempt } from '../../accounts/attempt-counter.js';
 import { DAY, later, MINUTE } from '../../kernel/clock.js';
-import { atOnce, NOON, stateOf, Unique } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import { atOnce, NOON, openBefore, stateOf, Unique } from './fixtures.js';
+import type { Open, TestFramework } from './framework.js';
 
 const LIMIT = { most: 10, within: 15 * MINUTE };
 
 /** The guarantees of every `AttemptCounter`. */
 export function attemptCounterSuite(framework: TestFramework, name: string, open: Open<'attempts'>): void {
-  const { describe, it, beforeAll, afterAll, expect } = framework;
+  const { describe, it, expect } = framework;
   describe(`an attempt counter (${name})`, () => {
     const unique = new Unique();
-    let opened: Opened<'attempts'>;
     let attempts: AttemptCounter;
-    beforeAll(async () => {
-      opened = await open();
-      attempts = opened.ports.attempts;
+    openBefore(framework, open, ({ ports }) => {
+      attempts = ports.attempts;
     });
-    afterAll(() => opened.close());
 
-    const newSubject = () => unique.hash();
     const count = async (subjectHash: string, now = NOON) =>
       (await attempts.count(subjectHash, (state) => decideAttempt(state, { ...LIMIT, now }))).until;
     const next = (subjectHash: string) => stateOf<AttemptState>((decide) => attempts.count(subjectHash, decide));
     const timesOf = async (subjectHash: string) => (await next(subjectHash)).times;
 
     it('decides on what was decided before, by a clock that goes on', async () => {
-      const subject = newSubject();
+      const subject = unique.hash();
       const begin = await next(subject);
       expect(begin.times).toEqual([]);
       const times = [3, 1, 2].map((minute) => later(NOON, minute * MINUTE));
@@ -38,14 +34,14 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
     });
 
     it('admits exactly the limit under a race', async () => {
-      const subject = newSubject();
+      const subject = unique.hash();
       const answers = await atOnce(40, () => count(subject));
       expect(answers.filter((answer) => answer === undefined)).toHaveLength(10);
       expect(new Set(answers)).toEqual(new Set([undefined, later(NOON, LIMIT.within)]));
     });
 
     it('admits no more than the limit and loses none, while attempts are refunded and cleared', async () => {
-      const subject = newSubject();
+      const subject = unique.hash();
       await atOnce<unknown>(40, (index) => {
         if (index % 10 === 5) return attempts.refund(subject);
         return index % 20 === 9 ? attempts.clear(subject) : count(subject);
@@ -54,8 +50,8 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(await timesOf(subject)).toHaveLength(10);
     });
 
-    it('takes back the last attempt alone, and nothing where there is nothing', async () => {
-      const subject = newSubject();
+    it('takes back only the last attempt, and nothing if there is none', async () => {
+      const subject = unique.hash();
       await attempts.refund(subject);
       for (const minute of [1, 0]) await count(subject, later(NOON, minute * MINUTE));
       for (const left of [[later(NOON, MINUTE)], [], []]) {
@@ -65,14 +61,14 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
     });
 
     it('clears what it is told to, and counts each subject by itself', async () => {
-      const [subject, other] = [newSubject(), newSubject()];
+      const [subject, other] = [unique.hash(), unique.hash()];
       for (const each of [subject, other]) await count(each);
       await attempts.clear(subject);
       expect([await timesOf(subject), await timesOf(other)]).toEqual([[], [NOON]]);
     });
 
     it('purges what no longer counts, and nothing else', async () => {
-      const [old, young] = [newSubject(), newSubject()];
+      const [old, young] = [unique.hash(), unique.hash()];
       await count(old, later(NOON, DAY));
       await count(young, later(NOON, DAY + MINUTE));
       expect(await attempts.purge(later(NOON, DAY + LIMIT.within))).toBeGreaterThanOrEqual(1);

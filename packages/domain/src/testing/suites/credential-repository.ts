@@ -1,11 +1,33 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/mails/account-mail.js';
 import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
-import type { Credentials, CredentialsChange } from '../../accounts/sign-in/credentials.js';
+import type { ApiKey } from '../../accounts/keys/api-key.js';
+import {
+  type Credentials,
+  type CredentialsChange,
+  decideAddressChange,
+  decideReset,
+  decideSignUp,
+  type MailedLink,
+} from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import { credentialRaces } from './credential-races.js';
-import { addKey, atOnce, mailLink, NOON, openWithPassword, revokeKey, Unique, type UniqueLink } from './fixtures.js';
+import {
+  addKey,
+  atOnce,
+  claimOne,
+  closeAccount,
+  mailLink,
+  NOON,
+  openBefore,
+  openWithPassword,
+  outcomes,
+  replaceKey,
+  revokeKey,
+  stateOf,
+  Unique,
+  type UniqueLink,
+} from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
@@ -14,24 +36,29 @@ const NOBODY = INT64_MAX as AccountId;
 
 /** The guarantees of every `CredentialRepository`. */
 export function credentialRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, beforeAll, afterAll, expect } = framework;
+  const { describe, it, expect } = framework;
   describe(`a credential repository (${name})`, () => {
     const unique = new Unique();
-    let adapters: Opened<Needed>;
     let ports: Opened<Needed>['ports'];
     let credentials: CredentialRepository;
-    beforeAll(async () => {
-      adapters = await open();
+    openBefore(framework, open, (adapters) => {
       ports = adapters.ports;
       credentials = ports.credentials;
     });
-    afterAll(() => adapters.close());
 
     const opened = (hash?: string) => openWithPassword(credentials, unique, hash);
     const newLink = async (kind: LinkKind, account: Account, changes: Partial<UniqueLink> = {}) => {
       const link = unique.link(account, changes);
       await mailLink(ports, kind, link);
       return link;
+    };
+    const signUp = (email: string, passwordHash: string) =>
+      credentials.open(email, (holder) => decideSignUp(holder, { email, scopes: undefined, passwordHash }, NOON));
+    const reset = ({ tokenHash }: UniqueLink, passwordHash = 'new') =>
+      credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, NOON));
+    const changeAddress = ({ tokenHash }: UniqueLink) => {
+      const command = { noticeId: unique.name() as AccountMailId };
+      return credentials.follow('change', tokenHash, (link) => decideAddressChange(link, command, NOON));
     };
     const change = async ({ id }: Account, changed: Omit<CredentialsChange, 'credentials'> & Partial<Credentials>) => {
       const { account, passwordHash, ...rest } = changed;
@@ -62,13 +89,9 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('is decided on the account that has the address, however that is composed', async () => {
         const account = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
-        const opening = credentials.open(account.email.normalize('NFD'), (holder) => {
-          expect(holder).toEqual(account);
-          throw new Error('refused');
-        });
-        await expect(opening).rejects.toThrow('refused');
-        expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
-        expect(await credentials.findByEmail(account.email.normalize('NFD'))).toMatchObject({ account });
+        const email = account.email.normalize('NFD');
+        expect(await stateOf((refuse) => credentials.open(email, refuse))).toEqual(account);
+        expect(await credentials.findByEmail(email)).toEqual({ account, passwordHash: undefined });
       });
     });
 
@@ -86,19 +109,16 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       });
 
       it('is decided on nothing, if there is no such account', async () => {
-        const seen: unknown[] = [];
-        expect(await credentials.change(NOBODY, (state) => void seen.push(state))).toBeUndefined();
-        expect(seen).toEqual([undefined]);
+        expect(await stateOf((refuse) => credentials.change(NOBODY, refuse))).toBeUndefined();
+        expect(await credentials.change(NOBODY, () => undefined)).toBeUndefined();
       });
 
       it('that is not made, or is refused, changes nothing', async () => {
         const account = await opened('hash');
+        const unchanged = { account, passwordHash: 'hash' };
         expect(await credentials.change(account.id, () => undefined)).toBeUndefined();
-        const refused = credentials.change(account.id, () => {
-          throw new Error('refused');
-        });
-        await expect(refused).rejects.toThrow('refused');
-        expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+        expect(await stateOf((refuse) => credentials.change(account.id, refuse))).toEqual(unchanged);
+        expect(await credentials.findById(account.id)).toEqual(unchanged);
       });
 
       it('is decided on what the others have changed, however many race', async () => {
@@ -130,15 +150,12 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('revokes the account’s links of the kinds that were decided on, and no others', async () => {
         const [account, bystander] = [await opened(), await opened()];
         for (const revoked of LINK_KINDS) {
-          const links = await Promise.all(
-            LINK_KINDS.map(async (kind) => ({ kind, link: await newLink(kind, account) })),
-          );
+          const links = new Map<LinkKind, UniqueLink>();
+          for (const kind of LINK_KINDS) links.set(kind, await newLink(kind, account));
           const theirs = await newLink(revoked, bystander);
           await change(account, { revokedLinks: [revoked] });
-          for (const { kind, link } of links) {
-            const found = await credentials.findLink(kind, link.tokenHash);
-            expect(found !== undefined).toBe(kind !== revoked);
-          }
+          for (const [kind, { tokenHash }] of links)
+            expect((await credentials.findLink(kind, tokenHash)) !== undefined).toBe(kind !== revoked);
           expect(await credentials.findLink(revoked, theirs.tokenHash)).toBeDefined();
         }
       });
@@ -146,17 +163,10 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('queues the notice that was decided on', async () => {
         const account = await opened();
         const [id, address] = [unique.name() as AccountMailId, unique.email()];
-        const notice = {
-          id,
-          accountId: account.id,
-          kind: 'changed',
-          page: '',
-          createdAt: NOON,
-          expiresAt: later(NOON, DAY),
-        } as const;
+        const times = { createdAt: NOON, expiresAt: later(NOON, DAY) };
+        const notice = { id, accountId: account.id, kind: 'changed', page: '', ...times } as const;
         await change(account, { notice: { ...notice, address } });
-        const claimed = await ports.accountMails.claim({ limit: 100, lease: HOUR });
-        expect(claimed).toEqual([{ ...notice, email: address, number: 1, failures: 0 }]);
+        expect(await claimOne(ports.accountMails)).toEqual({ ...notice, email: address, number: 1, failures: 0 });
         await ports.accountMails.markSent(id);
       });
 
@@ -176,6 +186,10 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     });
 
     describe('a link', () => {
+      /** The link on which a refused decision was made. */
+      const followed = (kind: LinkKind, tokenHash: string) =>
+        stateOf<MailedLink | undefined>((refuse) => credentials.follow(kind, tokenHash, refuse));
+
       it('is found by its own token and kind, with its account and the address that it was mailed to', async () => {
         const account = await opened('hash');
         const taken = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
@@ -189,15 +203,10 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
             const { tokenHash, expiresAt } = await newLink(kind, account, { address });
             const expected = { credentials: { account, passwordHash: 'hash' }, expiresAt, address, isAddressTaken };
             expect(await credentials.findLink(kind, tokenHash)).toEqual(expected);
-            const seen: unknown[] = [];
-            expect(await credentials.follow(kind, tokenHash, (link) => void seen.push(link))).toBeUndefined();
-            expect(seen).toEqual([expected]);
+            expect(await followed(kind, tokenHash)).toEqual(expected);
             for (const other of LINK_KINDS.filter((each) => each !== kind)) {
               expect(await credentials.findLink(other, tokenHash)).toBeUndefined();
-              await credentials.follow(other, tokenHash, (link) => {
-                expect(link).toBeUndefined();
-                return undefined;
-              });
+              expect(await followed(other, tokenHash)).toBeUndefined();
             }
           }
         }
@@ -207,17 +216,11 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('changes its account as was decided, and is kept if that is refused', async () => {
         const account = await opened('hash');
         const { tokenHash } = await newLink('reset', account);
-        const refused = credentials.follow('reset', tokenHash, () => {
-          throw new Error('refused');
-        });
-        await expect(refused).rejects.toThrow('refused');
-        const changed = { ...account, provenAt: NOON };
-        const followed = credentials.follow('reset', tokenHash, () => ({
-          credentials: { account: changed, passwordHash: 'next' },
-          revokedLinks: ['reset'],
-        }));
-        expect(await followed).toEqual(changed);
-        expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: 'next' });
+        expect(await followed('reset', tokenHash)).toBeDefined();
+        const changed = { account: { ...account, provenAt: NOON }, passwordHash: 'next' };
+        const decide = () => ({ credentials: changed, revokedLinks: ['reset'] as const });
+        expect(await credentials.follow('reset', tokenHash, decide)).toEqual(changed.account);
+        expect(await credentials.findById(account.id)).toEqual(changed);
         expect(await credentials.findLink('reset', tokenHash)).toBeUndefined();
       });
 
@@ -232,7 +235,99 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     });
 
     describe('of concurrent decisions', () => {
-      credentialRaces(framework, () => ports, unique);
+      it('to sign up with one address one opens the account, with its password', async () => {
+        const email = `\u00e9-${unique.email()}`;
+        const written = [email, email.normalize('NFD')];
+        const settled = await Promise.allSettled(
+          Array.from({ length: 20 }, (_, index) => signUp(written[index % 2] ?? email, `hash ${index}`)),
+        );
+        const winner = settled.findIndex(({ status }) => status === 'fulfilled');
+        const { values, reasons } = outcomes(settled);
+        expect(values).toHaveLength(1);
+        for (const reason of reasons) expect(reason).toMatchObject({ code: 'email_taken' });
+        const found = await credentials.findByEmail(email);
+        expect(found).toEqual({ account: values[0], passwordHash: `hash ${winner}` });
+      });
+
+      it('to follow one link one is made, and the others find no link', async () => {
+        const account = await opened();
+        const link = await newLink('reset', account);
+        const results = await atOnce(20, (index) => reset(link, `reset ${index}`));
+        const winner = results.findIndex((each) => each !== undefined);
+        expect(results.filter((each) => each !== undefined)).toHaveLength(1);
+        expect(await credentials.findById(account.id)).toMatchObject({ passwordHash: `reset ${winner}` });
+      });
+
+      /** Runs the work while keys of the account are issued and rotated, and returns its outcome. */
+      const raceWithNewKeys = async (account: Account, work: () => Promise<unknown>, version?: number) => {
+        const old = await atOnce(8, () => addKey(ports, unique.key(account)));
+        const issue = () => addKey(ports, unique.key(account), version);
+        const rotate = ({ id }: ApiKey) => replaceKey(ports, id, unique.key(account), version);
+        const [outcome] = await Promise.allSettled([
+          work(),
+          ...old.slice(0, 4).map(rotate),
+          ...Array.from({ length: 12 }, issue),
+          ...old.slice(4).map(rotate),
+        ]);
+        return outcome;
+      };
+
+      it('to close the account and to issue and rotate its keys none leaves a working key', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const account = await opened();
+          const closed = await raceWithNewKeys(account, () => closeAccount(ports, account));
+          expect(closed).toMatchObject({ status: 'fulfilled', value: { id: account.id } });
+          expect(await ports.apiKeys.listActive(account.id, NOON)).toEqual([]);
+        }
+      });
+
+      it('to reset an unproven password and to issue and rotate keys by the former none leaves a working key', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const account = await opened();
+          const { credentialVersion: version } = account;
+          const link = await newLink('reset', account);
+          const changed = await raceWithNewKeys(account, () => reset(link), version);
+          expect(changed).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
+          expect(await ports.apiKeys.listActive(account.id, NOON)).toEqual([]);
+          const issue = (asked: number) => addKey(ports, unique.key(account), asked);
+          await expect(issue(version)).rejects.toMatchObject({ code: 'signed_out' });
+          expect(await issue(version + 1)).toMatchObject({ revokedAt: undefined });
+        }
+      });
+
+      it('to close an account and to reset its password one is made', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const account = await opened();
+          const link = await newLink('reset', account);
+          const [closed, changed] = await Promise.all([closeAccount(ports, account), reset(link)]);
+          expect(closed === undefined).toBe(changed !== undefined);
+          const found = await credentials.findById(account.id);
+          expect(found?.passwordHash).toBe(closed === undefined ? 'new' : undefined);
+        }
+      });
+
+      it('to have one address one is made, however many ask for it, sign up with it or close meanwhile', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const email = unique.email();
+          const accounts = await atOnce(8, () => opened());
+          const links: UniqueLink[] = [];
+          for (const account of accounts) links.push(await newLink('change', account, { address: email }));
+          const [first] = accounts;
+          const settled = await Promise.allSettled([
+            ...links.map((link) => changeAddress(link)),
+            signUp(email, 'hash'),
+            first && closeAccount(ports, first).then(() => undefined),
+          ]);
+          const { values, reasons } = outcomes(settled);
+          const owners = values.filter((each) => each !== undefined);
+          // The account that had the address may have been closed, so that another one has it.
+          expect(owners.length).toBeGreaterThanOrEqual(1);
+          expect(owners.length).toBeLessThanOrEqual(owners.some(({ id }) => id === first?.id) ? 2 : 1);
+          for (const reason of reasons) expect(reason).toMatchObject({ code: 'email_taken' });
+          const found = await credentials.findByEmail(email);
+          expect(owners.map(({ id }) => id)).toContain(found?.account.id ?? first?.id);
+        }
+      });
     });
   });
 }

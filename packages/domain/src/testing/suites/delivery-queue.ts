@@ -1,6 +1,6 @@
 import type { Claim, Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import { HOUR, type Instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
-import { atOnce, NOON } from './fixtures.js';
+import { atOnce, claimOne, NOON } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** The time that a test may take: what is due then may be due by now. */
@@ -24,11 +24,6 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
   const add = (createdAt?: Instant) => opened().add(createdAt);
   const letPass = (milliseconds: number) => opened().letPass(milliseconds);
   const claim = (limit = 1_000) => opened().queue.claim({ limit, lease: MINUTE });
-  const claimOne = async () => {
-    const [claimed, ...others] = await claim();
-    if (claimed === undefined || others.length > 0) throw new Error('not one item was claimed');
-    return claimed;
-  };
 
   it('claims due items, the longest due first, and no more than asked for, whatever the clock says of their writer', async () => {
     const added: Id[] = [];
@@ -54,9 +49,9 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
 
   it('claims a postponed item when it is due again, in that order', async () => {
     const one = await add();
-    await opened().queue.postpone(await claimOne(), 2 * HOUR);
+    await opened().queue.postpone(await claimOne(opened().queue), 2 * HOUR);
     const other = await add();
-    await opened().queue.postpone(await claimOne(), HOUR);
+    await opened().queue.postpone(await claimOne(opened().queue), HOUR);
     await letPass(HOUR - MARGIN);
     expect(await claim()).toEqual([]);
     await letPass(HOUR + MARGIN);
@@ -68,7 +63,7 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
 
   it('claims a released item at once, without a failed attempt', async () => {
     const id = await add();
-    await opened().queue.release(await claimOne());
+    await opened().queue.release(await claimOne(opened().queue));
     expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
   });
 
@@ -79,7 +74,7 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
     ];
     for (const end of ends) {
       await add();
-      await end(await claimOne());
+      await end(await claimOne(opened().queue));
       await letPass(1_000 * HOUR);
       expect(await claim()).toEqual([]);
       expect(await opened().queue.backlog()).toEqual({ queued: 0, oldest: undefined });
@@ -89,9 +84,9 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
   it('ignores a claim that a later one has followed, except when the item was sent', async () => {
     const { queue } = opened();
     await add();
-    const stale = await claimOne();
+    const stale = await claimOne(opened().queue);
     await letPass(MINUTE);
-    const current = await claimOne();
+    const current = await claimOne(opened().queue);
     await queue.postpone(stale, 0);
     await queue.release(stale);
     await queue.markFailed(stale);
@@ -108,7 +103,7 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
     const { queue } = opened();
     expect(await queue.backlog()).toEqual({ queued: 0, oldest: undefined });
     await add(later(NOON, -HOUR));
-    const claimed = await claimOne();
+    const claimed = await claimOne(opened().queue);
     await add(later(NOON, -MINUTE));
     expect(await queue.backlog()).toEqual({ queued: 2, oldest: later(NOON, -HOUR) });
     await queue.markSent(claimed.id);

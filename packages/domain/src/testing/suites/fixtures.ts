@@ -15,13 +15,33 @@ import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/mails/a
 import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
 import { decideClosing, decidePasswordChange } from '../../accounts/sign-in/credentials.js';
 import type { Ports } from '../../application.js';
-import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
+import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { PLANS } from '../../accounts/plan.js';
+import type { Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import type { DeliveryAttempt } from '../../webhooks/delivery.js';
+import type { TestFramework } from './framework.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** Opens what a suite tests before the suite, and closes it afterwards. */
+export function openBefore<Adapters extends Closable>(
+  { beforeAll, afterAll }: TestFramework,
+  open: () => Promise<Adapters>,
+  begin: (adapters: Adapters) => Promise<void> | void,
+): void {
+  let adapters: Adapters;
+  beforeAll(async () => {
+    adapters = await open();
+    await begin(adapters);
+  });
+  afterAll(() => adapters.close());
+}
 
 /** An attempt that took 25 ms. */
 export function tried(responseStatus?: number): DeliveryAttempt {
@@ -161,9 +181,29 @@ export function isLinkMail(claimed: ClaimedAccountMail): claimed is ClaimedLinkM
   return hasLink(claimed.kind);
 }
 
+/** Claims the one item that is due. */
+export async function claimOne<Id extends string, Item extends Claimed<Id>>(
+  queue: DeliveryQueue<Id, Item>,
+): Promise<Item> {
+  const [claimed, ...others] = await queue.claim({ limit: 1_000, lease: MINUTE });
+  if (claimed === undefined || others.length > 0) throw new Error('not one item was claimed');
+  return claimed;
+}
+
+/** The value, which must be there. */
+export function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('it is missing');
+  return value;
+}
+
 /** Begins the work so many times before it waits for any. */
 export function atOnce<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
+}
+
+/** Begins the work so many times at once, and returns the values, and the reasons of those that failed. */
+export async function race<Value>(times: number, work: (index: number) => Promise<Value>) {
+  return outcomes(await Promise.allSettled(Array.from({ length: times }, (_, index) => work(index))));
 }
 
 /** Values of the promises that were kept, and reasons of those that weren't. */

@@ -11,7 +11,7 @@ export interface TestFramework {
   readonly expect: (actual: unknown) => Expectation;
   /** Waits for some seconds until the condition is true, and fails if it never is. */
   readonly until: (isTrue: () => Promise<boolean> | boolean) => Promise<void>;
-  /** As Math.random: the suites draw values and the order of events. */
+  /** As Math.random: for names that no earlier run has used. */
   readonly random: () => number;
 }
 

@@ -1,33 +1,29 @@
-import { decideSignUp } from '../../accounts/sign-in/credentials.js';
 import type { Account, AccountId } from '../../accounts/account.js';
-import { HOUR, later, MINUTE } from '../../kernel/clock.js';
+import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { PagePlace } from '../../kernel/page.js';
-import type { Message, MessageId } from '../../messages/message.js';
-import type { MessagePlace, MessageQueue } from '../../messages/message-queue.js';
+import type { Message, MessageId, MessageState, MessageStatus } from '../../messages/message.js';
+import type { MessagePlace, MessageQuery, MessageQueue } from '../../messages/message-queue.js';
 import { deliveryQueue } from './delivery-queue.js';
-import { checkDrawn, Draws } from './draws.js';
-import { NOON, Unique } from './fixtures.js';
+import { atOnce, claimOne, NOON, openBefore, openWithPassword, present, stateOf, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
-import { messageRetries } from './message-retries.js';
+import { TEXTS } from './samples.js';
 
 type Needed = 'accounts' | 'credentials' | 'messages';
 
 /** The guarantees of every `MessageQueue`. */
 export function messageQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
-  const { describe, it, beforeAll, afterAll, afterEach, expect, random } = framework;
+  const { describe, it, afterEach, expect } = framework;
   describe(`a message queue (${name})`, () => {
     const unique = new Unique();
-    const draws = new Draws(random);
     let adapters: OpenedQueue<Needed>;
     let messages: MessageQueue;
     let account: Account;
-    beforeAll(async () => {
-      adapters = await open();
+    openBefore(framework, open, async (opened) => {
+      adapters = opened;
       messages = adapters.ports.messages;
       account = await openAccount();
     });
-    afterAll(() => adapters.close());
     // Each test begins without messages that wait.
     afterEach(async () => {
       await letPass(1_000 * HOUR);
@@ -37,24 +33,22 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
     const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
     const openAccount = () => adapters.ports.accounts.open(unique.account());
     const newId = () => unique.name() as MessageId;
-    const add = (text = 'Hello', createdAt = NOON) =>
-      messages.add({ id: newId(), accountId: account.id, text, createdAt });
+    const add = (text = 'Hello', createdAt = NOON, { id: accountId } = account) =>
+      messages.add({ id: newId(), accountId, text, createdAt });
     const claim = () => messages.claim({ limit: 1_000, lease: MINUTE });
-    const claimOne = async () => {
-      const [claimed, ...others] = await claim();
-      if (claimed === undefined || others.length > 0) throw new Error('not one message was claimed');
-      return claimed;
+    const addFailed = async (createdAt = NOON, by = account) => {
+      const message = await add('Hello', createdAt, by);
+      await messages.markFailed(present((await claim()).find(({ id }) => id === message.id)));
+      return message;
     };
-    const statusOf = async (id: MessageId) => (await messages.findById(account.id, id))?.status;
+    const statusOf = async ({ accountId, id }: Message) => (await messages.findById(accountId, id))?.status;
 
     it('lists an account’s own messages with their texts, newest first, forwards and back', async () => {
       const own = await openAccount();
       const added: Message[] = [];
-      for (let index = 0; index < 7; index += 1) {
-        // Two at each time, so that the id decides.
-        const createdAt = later(NOON, Math.floor(index / 2) * MINUTE);
-        added.push(await messages.add({ id: newId(), accountId: own.id, text: `text ${index}`, createdAt }));
-      }
+      // Two at each time, so that the id decides.
+      for (let index = 0; index < 7; index += 1)
+        added.push(await add(`text ${index}`, later(NOON, Math.floor(index / 2) * MINUTE), own));
       await add();
       const list = (place: PagePlace<MessagePlace>) => messages.listOwn({ accountId: own.id, limit: 2, ...place });
       const expected = added.toSorted((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
@@ -68,47 +62,34 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
 
     it('returns the added message, queued', async () => {
       const message = await add();
-      expect(message).toEqual({
-        id: message.id,
-        accountId: account.id,
-        text: 'Hello',
-        status: 'queued',
-        createdAt: NOON,
-      });
+      const { id } = message;
+      expect(message).toEqual({ id, accountId: account.id, text: 'Hello', status: 'queued', createdAt: NOON });
       expect(await messages.findById(account.id, message.id)).toEqual(message);
     });
 
     it('deletes sent and failed messages up to an instant in batches, and never a queued one', async () => {
       const old = later(NOON, -HOUR);
-      const [sent, failed, queued, young] = [
-        await add('sent', old),
-        await add('failed', old),
-        await add('queued', old),
-        await add('young', later(old, 1)),
-      ];
+      const [sent, failed, queued] = [await add('sent', old), await addFailed(old), await add('queued', old)];
+      const young = await add('young', later(old, 1));
       for (const { id } of [sent, young]) await messages.markSent(id);
-      const claim1 = (await claim()).find(({ id }) => id === failed.id);
-      if (claim1 !== undefined) await messages.markFailed(claim1);
       expect(await messages.purge(later(old, -1))).toBe(0);
       expect(await messages.purge(old)).toBe(2);
       expect(await messages.purge(old)).toBe(0);
-      expect([await statusOf(sent.id), await statusOf(failed.id)]).toEqual([undefined, undefined]);
-      expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
+      expect([await statusOf(sent), await statusOf(failed)]).toEqual([undefined, undefined]);
+      expect([await statusOf(queued), await statusOf(young)]).toEqual(['queued', 'sent']);
     });
 
     it('passes the trace and the id of the request that queued it to the claimer', async () => {
-      const request = {
-        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        requestId: 'a-request',
-      };
+      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+      const request = { traceparent, requestId: 'a-request' };
       const id = newId();
       const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOON, ...request });
       expect(message).not.toHaveProperty('traceparent');
       expect(message).not.toHaveProperty('requestId');
-      expect(await claimOne()).toMatchObject(request);
+      expect(await claimOne(messages)).toMatchObject(request);
       await messages.markSent(id);
       await add();
-      expect(await claimOne()).toMatchObject({ traceparent: undefined, requestId: undefined });
+      expect(await claimOne(messages)).toMatchObject({ traceparent: undefined, requestId: undefined });
     });
 
     it('returns undefined for another account’s message and for an unknown one', async () => {
@@ -122,47 +103,25 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
     });
 
     it('keeps every text exactly, for readers and claimers', async () => {
-      const draw = () => draws.text(200);
-      await checkDrawn(10, draw, async (text) => {
-        const { id } = await add(text);
-        expect(await messages.findById(account.id, id)).toMatchObject({ text });
-        expect(await claimOne()).toEqual({
-          id,
-          accountId: account.id,
-          text,
-          createdAt: NOON,
-          number: 1,
-          failures: 0,
-          from: account.email,
-          isProven: true,
-        });
-        await messages.markSent(id);
-      });
-      const longest = '🐈'.repeat(4_096);
-      await add(longest);
-      expect(await claimOne()).toMatchObject({ text: longest });
+      for (const text of [...TEXTS, '🐈'.repeat(4_096)]) {
+        const { status, ...message } = await add(text);
+        expect(await messages.findById(account.id, message.id)).toEqual({ ...message, status });
+        const sender = { from: account.email, isProven: true };
+        expect(await claimOne(messages)).toEqual({ ...message, text, number: 1, failures: 0, ...sender });
+        await messages.markSent(message.id);
+      }
     });
 
     it('tells claimers whether the sender’s address is proven', async () => {
-      const email = `${unique.name()}@example.com`;
-      const { id: accountId } = await adapters.ports.credentials.open(email, (holder) =>
-        decideSignUp(holder, { email, scopes: undefined, passwordHash: 'hash' }, NOON),
-      );
-      await messages.add({ id: newId(), accountId, text: 'Hello', createdAt: NOON });
-      expect(await claimOne()).toMatchObject({ from: email, isProven: false });
-    });
-
-    it('refuses a second message with the same id, and keeps the first', async () => {
-      const { id } = await add('first');
-      await expect(messages.add({ id, accountId: account.id, text: 'second', createdAt: NOON })).rejects.toThrow();
-      expect(await messages.findById(account.id, id)).toMatchObject({ text: 'first' });
+      const stranger = await openWithPassword(adapters.ports.credentials, unique);
+      await add('Hello', NOON, stranger);
+      expect(await claimOne(messages)).toMatchObject({ from: stranger.email, isProven: false });
     });
 
     it('marks a message sent even if another worker gave it up', async () => {
-      const { id } = await add();
-      await messages.markFailed(await claimOne());
-      await messages.markSent(id);
-      expect(await statusOf(id)).toBe('sent');
+      const message = await addFailed();
+      await messages.markSent(message.id);
+      expect(await statusOf(message)).toBe('sent');
     });
 
     deliveryQueue(framework, () => ({
@@ -171,6 +130,89 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       letPass,
     }));
 
-    messageRetries(framework, () => adapters.ports, unique);
+    describe('a retry', () => {
+      /** Queues it with one more failed attempt than it had, so that the number tells how many retries there were. */
+      const countUp = (state: MessageState | undefined): MessageState => ({
+        status: 'queued',
+        failures: (state?.failures ?? 0) + 1,
+      });
+
+      it('stores what is decided, makes the message due at once, and voids every claim of before', async () => {
+        const message = await add();
+        await messages.postpone(await claimOne(messages), 0);
+        const claimed = await claimOne(messages);
+        await messages.markFailed(claimed);
+        await messages.retry(message.id, (state) => {
+          expect(state).toMatchObject({ status: 'failed', failures: 1 });
+          return countUp(state);
+        });
+        await messages.markFailed(claimed);
+        await messages.postpone(claimed, HOUR);
+        expect(await statusOf(message)).toBe('queued');
+        expect(await claim()).toMatchObject([{ failures: 2, number: claimed.number + 2 }]);
+      });
+
+      it('changes nothing if it is refused, as it can be if there is no such message', async () => {
+        const message = await addFailed();
+        const stateFor = (id: string) => stateOf((refuse) => messages.retry(id as MessageId, refuse));
+        expect(await stateFor(message.id)).toMatchObject({ status: 'failed', failures: 0 });
+        expect(await statusOf(message)).toBe('failed');
+        expect(await claim()).toEqual([]);
+        for (const unknown of ['msg_0', '', 'msg_\0']) expect(await stateFor(unknown)).toBeUndefined();
+      });
+
+      it('is decided on what the one before has stored, however many race', async () => {
+        const message = await addFailed();
+        await atOnce(20, () => messages.retry(message.id, countUp));
+        expect(await claim()).toMatchObject([{ failures: 20 }]);
+      });
+    });
+
+    describe('a list', () => {
+      it('has an account’s messages with their account, without their texts, the oldest first', async () => {
+        const own = await openAccount();
+        const younger = await add('Hello', later(NOON, 1), own);
+        const older = await addFailed(NOON, own);
+        await add();
+        const list = (status?: 'failed') => messages.list({ accountId: own.id, status });
+        const shown = ({ id, accountId, createdAt }: Message, status: MessageStatus) => ({
+          account: own,
+          message: { id, accountId, status, createdAt },
+        });
+        expect(await list()).toEqual([shown(older, 'failed'), shown(younger, 'queued')]);
+        expect(await list('failed')).toEqual([shown(older, 'failed')]);
+        await messages.markSent(younger.id);
+        expect(await list()).toEqual([shown(older, 'failed'), shown(younger, 'sent')]);
+      });
+
+      it('of those that have failed has every account’s, and no others', async () => {
+        const theirs = [await addFailed(), await addFailed(NOON, await openAccount())];
+        const queued = await add();
+        const ids = (await messages.list({ status: 'failed' })).map(({ message }) => message.id);
+        for (const { id } of theirs) expect(ids).toContain(id);
+        expect(ids).not.toContain(queued.id);
+      });
+
+      for (const [kind, milliseconds] of [
+        ['of an account', 2_000],
+        ['of those that have failed', 1_000],
+      ] as const)
+        it(`${kind} comes in parts that leave none out and repeat none, also of one instant`, async () => {
+          const own = await openAccount();
+          const added: Message[] = [];
+          for (let index = 0; index < 7; index += 1)
+            added.push(await addFailed(instant(milliseconds + (index % 2)), own));
+          const filter = kind === 'of an account' ? { accountId: own.id } : { status: 'failed' as const };
+          const found: MessageId[] = [];
+          let after: MessageQuery['after'];
+          while (found.length < added.length) {
+            const part = await messages.list({ ...filter, after, limit: 2 });
+            found.push(...part.map(({ message }) => message.id));
+            after = part.at(-1)?.message;
+          }
+          const inOrder = added.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
+          expect(found.slice(0, added.length)).toEqual(inOrder.map(({ id }) => id));
+        });
+    });
   });
 }

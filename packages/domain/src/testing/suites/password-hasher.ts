@@ -1,20 +1,18 @@
 import type { Password } from '../../accounts/sign-in/password.js';
 import type { PasswordHasher } from '../../accounts/sign-in/password-hasher.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import { openBefore } from './fixtures.js';
+import type { Open, TestFramework } from './framework.js';
 
 const PASSWORD = 'a horse, a battery 🐈' as Password;
 
 /** The guarantees of every `PasswordHasher`. */
 export function passwordHasherSuite(framework: TestFramework, name: string, open: Open<'passwordHasher'>): void {
-  const { describe, it, beforeAll, afterAll, expect } = framework;
+  const { describe, it, expect } = framework;
   describe(`a password hasher (${name})`, () => {
-    let opened: Opened<'passwordHasher'>;
     let hasher: PasswordHasher;
-    beforeAll(async () => {
-      opened = await open();
-      hasher = opened.ports.passwordHasher;
+    openBefore(framework, open, ({ ports }) => {
+      hasher = ports.passwordHasher;
     });
-    afterAll(() => opened.close());
 
     it('knows a password by its hash, and takes no other for it', async () => {
       const hash = await hasher.hash(PASSWORD);

@@ -4,7 +4,7 @@ import { type PlanLimits, PLANS } from '../../accounts/plan.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Verdict } from '../../limits/quota.js';
 import type { CountedRequest, RequestCounter } from '../../limits/request-counter.js';
-import { atOnce } from './fixtures.js';
+import { atOnce, openBefore } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
 /** Opens the counter that is tested. */
@@ -18,23 +18,21 @@ const free: PlanLimits = PLANS.free;
  * is up to `decide`, by which each adapter decides.
  */
 export function requestCounterSuite(framework: TestFramework, name: string, open: OpenRequestCounter): void {
-  const { describe, it, beforeAll, beforeEach, afterAll, expect, random } = framework;
+  const { describe, it, beforeEach, expect, random } = framework;
   describe(`a request counter (${name})`, () => {
     // Nobody whom an earlier run has counted.
     const id = () => BigInt(1 + Math.floor(random() * 2 ** 47));
     const keyOf = (accountId = id() as AccountId): KeyRequester => ({ accountId, keyId: id() as ApiKeyId });
     const newAddress = () => ({ address: `address ${id()}` });
-    let opened: Opened<'requests'>;
     let counter: RequestCounter;
     let requester: KeyRequester;
-    beforeAll(async () => {
-      opened = await open(DEFAULT_BAN_POLICY);
-      counter = opened.ports.requests;
+    const openWithBans = () => open(DEFAULT_BAN_POLICY);
+    openBefore(framework, openWithBans, ({ ports }) => {
+      counter = ports.requests;
     });
     beforeEach(() => {
       requester = keyOf();
     });
-    afterAll(() => opened.close());
 
     const count = async (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
       counter.count({ requester, limits: free, now, ...changes });
@@ -76,20 +74,12 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       const [banned, alsoBanned, other] = [requester, keyOf(requester.accountId), keyOf(requester.accountId)];
       const all = [other, banned, alsoBanned];
       expect(await counter.bansOf(all, noon)).toEqual(new Map());
-      for (const [each, at] of [
-        [banned, noon],
-        [alsoBanned, later(noon, MINUTE)],
-      ] as const) {
-        await countTimes(51, at, { requester: each, limits: once });
-      }
-      const ends = [later(noon, 5 * MINUTE), later(noon, 6 * MINUTE)] as const;
-      expect(await counter.bansOf(all, later(noon, MINUTE))).toEqual(
-        new Map([
-          [banned.keyId, ends[0]],
-          [alsoBanned.keyId, ends[1]],
-        ]),
-      );
-      expect(await counter.bansOf(all, ends[0])).toEqual(new Map([[alsoBanned.keyId, ends[1]]]));
+      await countTimes(51, noon, { requester: banned, limits: once });
+      await countTimes(51, later(noon, MINUTE), { requester: alsoBanned, limits: once });
+      const [end, laterEnd] = [later(noon, 5 * MINUTE), later(noon, 6 * MINUTE)];
+      const bans = new Map([[banned.keyId, end] as const, [alsoBanned.keyId, laterEnd] as const]);
+      expect(await counter.bansOf(all, later(noon, MINUTE))).toEqual(bans);
+      expect(await counter.bansOf(all, end)).toEqual(new Map([[alsoBanned.keyId, laterEnd]]));
       expect(await counter.bansOf([other], noon)).toEqual(new Map());
       expect(await counter.bansOf([], noon)).toEqual(new Map());
     });

@@ -3,8 +3,8 @@ import type { ApiKeyId, KeyRequester } from '../../accounts/keys/api-key.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../limits/show-usage.js';
-import { MOST_REFUSALS, type Refusal, type RequestRecords } from '../../limits/request-records.js';
-import { addKey, closeAccount, NOON, openWithPassword, Unique } from './fixtures.js';
+import { MOST_REFUSALS, type Refusal, type RequestRecords, type UsageSpan } from '../../limits/request-records.js';
+import { addKey, closeAccount, NOON, openBefore, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords';
@@ -14,18 +14,15 @@ const NOON_HOUR = startOf(HOUR, NOON);
 
 /** The guarantees of every `RequestRecords`. */
 export function requestRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, beforeAll, afterAll, expect, until } = framework;
+  const { describe, it, expect, until } = framework;
   describe(`records of requests (${name})`, () => {
     const unique = new Unique();
-    let adapters: Opened<Needed>;
     let ports: Opened<Needed>['ports'];
     let records: RequestRecords;
-    beforeAll(async () => {
-      adapters = await open();
+    openBefore(framework, open, (adapters) => {
       ports = adapters.ports;
       records = ports.requestRecords;
     });
-    afterAll(() => adapters.close());
 
     async function newKey(accountId?: AccountId): Promise<KeyRequester> {
       const id = accountId ?? (await openWithPassword(ports.credentials, unique)).id;
@@ -47,16 +44,14 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         const [one, other, unused] = [await newKey(), await newKey(), await newKey()];
         for (const minutes of [1, 3, 2]) use(one, minutes);
         use(unknown, 0);
-        use(other, 0);
         records.record({ ...unused, at: NOON, isUse: false });
+        use(other, 0);
         await until(async () => (await lastUseOf(other)) === minute(0));
-        expect(await lastUseOf(one)).toBe(minute(3));
-        expect(await lastUseOf(unused)).toBeUndefined();
+        expect([await lastUseOf(one), await lastUseOf(unused)]).toEqual([minute(3), undefined]);
         use(one, 0);
         use(other, 1);
         await until(async () => (await lastUseOf(other)) === minute(1));
-        expect(await lastUseOf(one)).toBe(minute(3));
-        expect(await operationsOf(one)).toEqual([]);
+        expect([await lastUseOf(one), await operationsOf(one)]).toEqual([minute(3), []]);
       });
 
       it('tell the latest minute of each operation, in any order of reports', async () => {
@@ -89,20 +84,16 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
     });
 
     describe('of usage', () => {
-      const count = (key: KeyRequester, isAdmitted: boolean, at: Instant) => {
-        records.record({ ...key, at, isUse: true, isAdmitted });
+      const record = (key: KeyRequester, admitted: number, refused: number, at = NOON) => {
+        for (let sent = 0; sent < admitted + refused; sent += 1)
+          records.record({ ...key, at, isUse: true, isAdmitted: sent < admitted });
       };
-      function record(key: KeyRequester, admitted: number, refused: number, at = NOON): void {
-        for (let sent = 0; sent < admitted; sent += 1) count(key, true, at);
-        for (let sent = 0; sent < refused; sent += 1) count(key, false, at);
-      }
       /** Waits until that many requests of the account are included. */
-      async function untilIncluded(accountId: AccountId, requests: number): Promise<void> {
-        await until(async () => {
+      const untilIncluded = (accountId: AccountId, requests: number) =>
+        until(async () => {
           const { admitted, refused } = sumOf(await records.listUsage(accountId, 'day', instant(0)));
           return admitted + refused === requests;
         });
-      }
 
       it('add up by hour, day and key, within seconds, and are the account’s own', async () => {
         const one = await newKey();
@@ -116,31 +107,25 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         // Neither admitted nor refused by a limit.
         records.record({ ...one, at: NOON, isUse: true });
         await untilIncluded(accountId, 8);
-        const days = [
-          { start: DAY_ONE, admitted: 5, refused: 2 },
-          { start: later(DAY_ONE, DAY), admitted: 0, refused: 1 },
-        ];
+        const usage = (start: Instant, admitted: number, refused: number) => ({ start, admitted, refused });
+        const days = [usage(DAY_ONE, 5, 2), usage(later(DAY_ONE, DAY), 0, 1)];
         const hours = [
-          { start: NOON_HOUR, admitted: 4, refused: 2 },
-          { start: later(DAY_ONE, DAY - HOUR), admitted: 1, refused: 0 },
-          { start: later(DAY_ONE, DAY), admitted: 0, refused: 1 },
+          usage(NOON_HOUR, 4, 2),
+          usage(later(DAY_ONE, DAY - HOUR), 1, 0),
+          usage(later(DAY_ONE, DAY), 0, 1),
         ];
-        expect(await records.listUsage(accountId, 'day', DAY_ONE)).toEqual(days);
-        expect(await records.listUsage(accountId, 'day', later(DAY_ONE, DAY))).toEqual(days.slice(1));
-        expect(await records.listUsage(accountId, 'hour', DAY_ONE)).toEqual(hours);
-        expect(await records.listUsage(accountId, 'hour', later(NOON_HOUR, HOUR))).toEqual(hours.slice(1));
-        expect(await records.listUsage(accountId, 'hour', NOON_HOUR, other.keyId)).toEqual([
-          { start: NOON_HOUR, admitted: 1, refused: 0 },
-        ]);
-        expect(await records.listUsage(accountId, 'day', DAY_ONE, strangers.keyId)).toEqual([]);
+        const list = (...asked: [UsageSpan, Instant, ApiKeyId?]) => records.listUsage(accountId, ...asked);
+        expect(await list('day', DAY_ONE)).toEqual(days);
+        expect(await list('day', later(DAY_ONE, DAY))).toEqual(days.slice(1));
+        expect(await list('hour', DAY_ONE)).toEqual(hours);
+        expect(await list('hour', later(NOON_HOUR, HOUR))).toEqual(hours.slice(1));
+        expect(await list('hour', NOON_HOUR, other.keyId)).toEqual([usage(NOON_HOUR, 1, 0)]);
+        expect(await list('day', DAY_ONE, strangers.keyId)).toEqual([]);
         const all = [one.keyId, other.keyId, strangers.keyId];
-        expect(await records.sumUsageByKey(accountId, 'day', DAY_ONE, all)).toEqual([
-          { keyId: one.keyId, admitted: 4, refused: 3 },
-          { keyId: other.keyId, admitted: 1, refused: 0 },
-        ]);
-        expect(await records.sumUsageByKey(accountId, 'hour', later(NOON_HOUR, HOUR), all)).toEqual([
-          { keyId: one.keyId, admitted: 1, refused: 1 },
-        ]);
+        const sum = (span: UsageSpan, from: Instant) => records.sumUsageByKey(accountId, span, from, all);
+        const ofOther = { keyId: other.keyId, admitted: 1, refused: 0 };
+        expect(await sum('day', DAY_ONE)).toEqual([{ keyId: one.keyId, admitted: 4, refused: 3 }, ofOther]);
+        expect(await sum('hour', later(NOON_HOUR, HOUR))).toEqual([{ keyId: one.keyId, admitted: 1, refused: 1 }]);
         record(one, 2, 0);
         await untilIncluded(accountId, 10);
       });
@@ -161,15 +146,13 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         for (const days of [-20, -19, -10]) record({ accountId, ...key }, 1, 0, later(DAY_ONE, days * DAY));
         await untilIncluded(accountId, 3);
         const tenth = later(DAY_ONE, -10 * DAY);
-        expect(await records.purgeUsage('day', tenth)).toBe(2);
-        expect(await records.purgeUsage('day', tenth)).toBe(0);
-        expect(await records.listUsage(accountId, 'day', instant(0))).toMatchObject([{ start: tenth }]);
-        expect(await records.listUsage(accountId, 'hour', instant(0))).toHaveLength(3);
-        expect(await records.purgeUsage('hour', tenth)).toBe(2);
-        expect(await records.listUsage(accountId, 'hour', instant(0))).toMatchObject([{ start: tenth }]);
-        expect(await records.purgeUsage('hour', later(tenth, HOUR))).toBe(1);
-        expect(await records.listUsage(accountId, 'hour', instant(0))).toEqual([]);
-        expect(await records.listUsage(accountId, 'day', instant(0))).toHaveLength(1);
+        const list = (span: UsageSpan) => records.listUsage(accountId, span, instant(0));
+        expect([await records.purgeUsage('day', tenth), await records.purgeUsage('day', tenth)]).toEqual([2, 0]);
+        expect(await list('day')).toMatchObject([{ start: tenth }]);
+        expect(await list('hour')).toHaveLength(3);
+        expect(await records.purgeUsage('hour', later(tenth, HOUR))).toBe(3);
+        expect(await list('hour')).toEqual([]);
+        expect(await list('day')).toHaveLength(1);
       });
 
       it('by hour are deleted with their account', async () => {
@@ -183,12 +166,12 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
     });
 
     describe('of refusals', () => {
-      function record(key: KeyRequester, milliseconds = 0, changes: Partial<Refusal> = {}) {
+      const record = (key: KeyRequester, milliseconds = 0, changes: Partial<Refusal> = {}) => {
         const refusal = { operation: 'list', code: 'invalid_parameter', requestId: unique.name(), ...changes };
         const at = later(NOON, milliseconds);
         records.record({ ...key, at, isUse: true, refusal });
         return { ...refusal, at, keyId: key.keyId };
-      }
+      };
       const untilThere = (accountId: AccountId, { requestId }: Refusal) =>
         until(async () => (await records.listRefusals(accountId, requestId)).length > 0);
 
@@ -238,8 +221,8 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
 
       it('before an instant are deleted, and no others', async () => {
         const key = await newKey();
-        const [, second, third] = [0, 1, 2].map((minutes) => record(key, (minutes - 1_000) * MINUTE));
-        if (second === undefined || third === undefined) throw new Error('unreachable');
+        record(key, -1_000 * MINUTE);
+        const [second, third] = [record(key, -999 * MINUTE), record(key, -998 * MINUTE)];
         await untilThere(key.accountId, third);
         expect(await records.purgeRefusals(second.at)).toBe(1);
         expect(await records.listRefusals(key.accountId)).toMatchObject([third, second]);

@@ -1,0 +1,215 @@
+import type { PublishedEvent } from '../../events/event.js';
+import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import type { PagePlace } from '../../kernel/page.js';
+import { type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
+import { MOST_PINGS } from '../../webhooks/webhook.js';
+import type { WebhookQueue } from '../../webhooks/webhook-queue.js';
+import { NOON, present, tried } from './fixtures.js';
+import type { TestFramework } from './framework.js';
+import { idsOf, type WebhookStore } from './webhook-store.js';
+
+/** What every `WebhookQueue` guarantees about the deliveries that it stores. Each test begins without webhooks. */
+export function webhookDeliveries(
+  { describe, it, beforeAll, beforeEach, expect }: TestFramework,
+  opened: () => WebhookStore,
+): void {
+  let store: WebhookStore;
+  let queue: WebhookQueue;
+  beforeAll(() => {
+    store = opened();
+    queue = store.queue;
+  });
+
+  describe('records an attempt', () => {
+    it('as sent for good, as failed, or as due again after a pause', async () => {
+      const webhook = await store.add();
+      const [sent, postponed, failed, waiting] = await store.ping(webhook, 4);
+      await store.ping(await store.add({}, store.other));
+      const turn = await store.dueTurn({ limit: 3 });
+      await store.settle(turn.deliveries[0], { status: 'sent' }, 204);
+      await store.settle(turn.deliveries[1], { status: 'queued', pause: HOUR }, 500);
+      await store.settle(turn.deliveries[2], { status: 'failed' });
+      await store.endTurn(turn);
+      const all = await queue.list({ webhookId: webhook.id, limit: 100 });
+      const attempted = (status?: number) => ({ attempts: 1, responseStatus: status, history: [tried(status)] });
+      const ofPing = { eventId: undefined, type: PING, createdAt: NOON };
+      const unattempted = { attempts: 0, responseStatus: undefined, history: [] };
+      expect(all).toMatchObject([
+        { ...ofPing, id: waiting, status: 'queued', ...unattempted },
+        { ...ofPing, id: failed, status: 'failed', ...attempted() },
+        { ...ofPing, id: postponed, status: 'queued', ...attempted(500) },
+        { ...ofPing, id: sent, status: 'sent', ...attempted(204) },
+      ]);
+      expect(all.map(({ nextAttemptAt }) => nextAttemptAt !== undefined)).toEqual([true, false, true, false]);
+      expect(idsOf(await store.dueTurn())).toEqual([waiting]);
+      await store.letPass(HOUR);
+      expect(await store.dueTurn()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
+    });
+
+    it('in a history of the last ten, which a retry keeps', async () => {
+      const webhook = await store.add();
+      const [id] = await store.ping(webhook);
+      const [delivery] = (await store.dueTurn()).deliveries;
+      const answers = [undefined, ...Array.from({ length: 10 }, (_, index) => 500 + index)];
+      for (const answer of answers) await store.settle(delivery, { status: 'queued', pause: 0 }, answer);
+      const again = await queue.retry(webhook.id, present(id));
+      expect(again).toMatchObject({ attempts: 0, responseStatus: 509, history: answers.slice(1).map(tried) });
+    });
+
+    it('of a turn that is over too, but no failure of what was sent since', async () => {
+      const webhook = await store.add();
+      await store.ping(webhook);
+      const stale = await store.dueTurn();
+      await store.letPass(MINUTE);
+      const current = await store.dueTurn();
+      await store.settle(current.deliveries[0], { status: 'sent' }, 204);
+      await store.settle(stale.deliveries[0], { status: 'queued', pause: 0 }, 500);
+      expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`]);
+    });
+
+    it('unless the owner has queued the delivery again since: that is attempted', async () => {
+      const webhook = await store.add();
+      const [id] = await store.ping(webhook);
+      const turn = await store.dueTurn();
+      await queue.retry(webhook.id, present(id));
+      await store.finish(turn);
+      const again = await store.dueTurn();
+      expect(again.deliveries).toMatchObject([{ id, failures: 0, requeued: 1 }]);
+      await store.finish(again);
+      expect(await store.takeTurn()).toBeUndefined();
+    });
+  });
+
+  it('shows the deliveries of a webhook, newest first, forwards and back, and the body of each', async () => {
+    const webhook = await store.add();
+    const ids = (await store.ping(webhook, 4)).reverse();
+    const list = async (place: PagePlace<DeliveryId>) =>
+      (await queue.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
+    expect(await list({})).toEqual(ids.slice(0, 2));
+    for (const [place, id] of ids.entries()) {
+      expect(await list({ after: id })).toEqual(ids.slice(place + 1, place + 3));
+      expect(await list({ before: id })).toEqual(ids.slice(Math.max(0, place - 2), place));
+    }
+    const [newest] = await queue.list({ webhookId: webhook.id, limit: 1 });
+    const body = `{"type":"${PING}","timestamp":"${new Date(NOON).toISOString()}","data":${pingData(webhook.id)}}`;
+    expect(await queue.find(webhook.id, present(newest).id)).toEqual({ delivery: newest, body });
+    expect(await queue.find((await store.add()).id, present(newest).id)).toBeUndefined();
+  });
+
+  describe('queues again', () => {
+    it('a delivery of the webhook, with all its attempts, whatever has become of it', async () => {
+      const [webhook, stranger] = [await store.add(), await store.add({}, store.other)];
+      const pings = await store.ping(webhook, 3);
+      const turn = await store.dueTurn();
+      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
+      await store.settle(turn.deliveries[2], { status: 'queued', pause: DAY }, 500);
+      await store.endTurn(turn);
+      expect(await store.takeTurn()).toBeUndefined();
+      for (const id of pings) {
+        expect(await queue.retry(stranger.id, id)).toBeUndefined();
+        expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
+      }
+      const [ping = ''] = pings;
+      const noHex = `dlv_${'g'.repeat(32)}`;
+      for (const id of ['', 'dlv_', 'dlv_1', noHex, `dlv_${'0'.repeat(32)}`, `msg_${ping.slice(4)}`, `${ping}0`])
+        expect(await queue.retry(webhook.id, id as DeliveryId)).toBeUndefined();
+      expect(idsOf(await store.dueTurn())).toHaveLength(3);
+    });
+
+    it('what has failed, or was never sent, since an instant, also of events from before the webhook', async () => {
+      const [early] = await store.publishTwo();
+      const { createdAt: since } = present(early);
+      await store.letPass(1);
+      const webhook = await store.add();
+      await store.publishTwo();
+      const turn = await store.dueTurn();
+      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
+      await store.endTurn(turn);
+      await store.change(webhook, { status: 'disabled' });
+      await store.publishTwo();
+      await store.publishTwo(store.other);
+      await store.letPass(1);
+      await store.change(webhook, { status: 'enabled' });
+      expect(await store.deliver()).toEqual([]);
+      await queue.recover(webhook.id, later(since, DAY));
+      expect(await store.deliver()).toEqual([]);
+      await queue.recover(webhook.id, since);
+      // Two of before, the failed one, two animals and the own message of while it was disabled.
+      expect((await store.deliver()).filter(({ createdAt }) => createdAt >= since)).toHaveLength(6);
+      await queue.recover(webhook.id, since);
+      expect(await store.deliver()).toEqual([]);
+    });
+
+    it('no ping beside so many that wait', async () => {
+      const webhook = await store.add();
+      await store.ping(webhook, MOST_PINGS);
+      expect(await queue.ping(webhook.id, NOON)).toBeUndefined();
+      await store.deliver();
+      expect(await store.ping(webhook)).toHaveLength(1);
+    });
+  });
+
+  it('says what waits, what fails, and since when a turn is due that nobody takes', async () => {
+    const none = { waiting: 0, failing: 0, dueSince: undefined };
+    expect(await queue.backlog()).toEqual(none);
+    const webhook = await store.add();
+    await store.publishTwo();
+    expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
+    await queue.wake();
+    expect((await queue.backlog()).dueSince).toBeDefined();
+    const turn = await store.dueTurn();
+    expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
+    for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+    await store.endTurn(turn, { failedTurns: 1, failingSince: NOON });
+    await store.ping(webhook);
+    expect(await queue.backlog()).toEqual({ waiting: 3, failing: 1, dueSince: undefined });
+    await store.change(webhook, { status: 'disabled' });
+    expect(await queue.backlog()).toEqual(none);
+  });
+
+  describe('forgets', () => {
+    beforeEach(async () => {
+      await queue.purgeForgotten();
+    });
+    const purgeEvents = ([event]: readonly PublishedEvent[]) =>
+      store.ports.events.purge(later(present(event).createdAt, DAY));
+
+    it('the deliveries of purged events: they are neither sent, shown nor queued again, and then deleted', async () => {
+      const webhook = await store.add();
+      const events = await store.publishTwo();
+      const turn = await store.dueTurn();
+      await store.settle(turn.deliveries[1], { status: 'failed' });
+      await store.endTurn(turn);
+      const pings = await store.ping(webhook);
+      await purgeEvents(events);
+      expect(await store.statusesOf(webhook)).toEqual([`${PING} queued`]);
+      for (const id of idsOf(turn)) expect(await queue.retry(webhook.id, id)).toBeUndefined();
+      await queue.recover(webhook.id, instant(0));
+      expect((await store.deliver()).map(({ id }) => id)).toEqual(pings);
+      expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([2, 0]);
+    });
+
+    it('the deliveries of webhooks that were deleted', async () => {
+      const webhook = await store.add();
+      await store.ping(webhook, 3);
+      await store.publishTwo();
+      await store.dueTurn();
+      await store.remove(webhook);
+      expect(await store.takeTurn()).toBeUndefined();
+      expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([5, 0]);
+    });
+
+    it('pings by their age', async () => {
+      const webhook = await store.add();
+      await store.ping(webhook);
+      await queue.purgePings(later(NOON, -1));
+      expect(await store.statusesOf(webhook)).toHaveLength(1);
+      expect(await queue.purgePings(NOON)).toBeGreaterThanOrEqual(1);
+      expect(await store.statusesOf(webhook)).toEqual([]);
+      await store.ping(webhook);
+      expect(await store.takeTurn()).toBeDefined();
+    });
+  });
+}
