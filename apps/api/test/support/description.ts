@@ -134,7 +134,7 @@ function requestLines(bytes: string): readonly (readonly [method: string, target
 }
 
 /** The differences between the response and the description. */
-export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
+function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
   const path = pathOf(routableUrl({ url: target }));
   if (BESIDE.test(path)) return [];
   const isPreflight = method === 'OPTIONS' && response.status === 204 && !('allow' in response.headers);
