@@ -90,7 +90,7 @@ describe('GET /v1/events', () => {
     expect(next(both)).toContain('type=pet.changed&type=order.placed&cursor=');
     const query = EVENT_TYPES.map((type) => `type=${type}`).join('&');
     expect(await get(api, `${EVENTS}?${query}`)).toMatchObject({ status: 200 });
-    for (const wrong of ['type=', 'type=pet', `${query}&type=pet.added`, 'types=pet.added'])
+    for (const wrong of ['type=', `${query}&type=pet.added`])
       expect(expectError(await get(api, `${EVENTS}?${wrong}`), 400, 'invalid_parameter')).toContain('type');
     const separated = await get(api, `${EVENTS}?type=pet.added,pet.changed`);
     expect(expectError(separated, 400, 'invalid_parameter')).toMatch(

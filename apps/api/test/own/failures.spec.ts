@@ -92,7 +92,6 @@ describe('a response that can’t be sent is 500 internal_error, with its id and
     });
   const breaks: Readonly<Record<string, Break>> = {
     'a hook refuses to send it': failToSend,
-    'a hook fails later while it is sent': (fastify) => fastify.addHook('onSend', () => Promise.reject(secret)),
     'a hook fails before the guards, and one while it is sent': (fastify) =>
       failToSend(fastify.addHook('onRequest', () => Promise.reject(secret))),
     'a hook makes no text of it': (fastify) =>

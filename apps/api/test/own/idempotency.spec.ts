@@ -3,7 +3,7 @@ import { ask, connectTo, until } from '@adoption-store/test-support';
 import { OPERATIONS as ALL } from '../../src/api.module.js';
 import { useApi } from '../support/api.js';
 import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
-import { bearer, get, petsOf, rawHead, sendOnce } from '../support/pets-client.js';
+import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { addPet, CATEGORIES, MESSAGES, ORDERS, orderOf, petStatus, placeOrder } from '../support/store-client.js';
 
@@ -187,15 +187,6 @@ describe('an Idempotency-Key', () => {
   it('is tested here with every POST that takes it', () => {
     const taking = ALL.filter(({ method, idempotencyKey }) => method === 'POST' && idempotencyKey === undefined);
     expect(taking).toHaveLength(OPERATIONS.length);
-  });
-
-  it('is ignored by operations that only read', async () => {
-    const headers = { ...bearer(api.key), 'Idempotency-Key': newKey() };
-    for (const limit of [1, 2]) {
-      const response = await request(api, `/v1/pets?limit=${limit}`, { headers });
-      expect(petsOf(response)).toHaveLength(limit);
-      expect(response.headers).not.toHaveProperty('idempotent-replayed');
-    }
   });
 });
 

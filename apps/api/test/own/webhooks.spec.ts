@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { DAY, EVENT_TYPES, instant, later, SECOND } from '@adoption-store/domain';
+import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
 import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
-import { bearer, get, nextPageOf, walk } from '../support/pets-client.js';
+import { bearer, get, walk } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { placeOrder } from '../support/store-client.js';
 
@@ -94,14 +94,6 @@ describe('a secret', () => {
       expect(status).toBe(200);
       for (const hidden of [secret, another, 'whsec_', 'secret']) expect(body).not.toContain(hidden);
     }
-  });
-
-  it('is one of at most five that sign; one more is refused until the first of them has ended', async () => {
-    const { path } = await create();
-    const rotate = () => send('POST', `${path}/rotate-secret`);
-    for (let rotations = 0; rotations < 4; rotations += 1) bodyOf(await rotate());
-    const end = new Date(later(api.clock.now(), DAY)).toISOString();
-    expect(expectError(await rotate(), 409, 'too_many_secrets')).toContain(`from ${end} on`);
   });
 
   it('is not part of the entity tag, which is the one that a GET gives', async () => {
@@ -219,12 +211,6 @@ describe('a webhook', () => {
     for (const [rest, body] of [['/ping'], [`/deliveries/${id}/retry`], ['/recover', since]] as const)
       expectError(await send('POST', path + rest, body), 409, 'webhook_disabled');
   });
-
-  it('of which 20 pings wait is 409 to one more', async () => {
-    const { path } = await create();
-    for (let count = 0; count < 20; count += 1) await ping(path);
-    expect(expectError(await send('POST', `${path}/ping`), 409, 'too_many_pings')).toContain('20');
-  });
 });
 
 describe('deliveries', () => {
@@ -238,14 +224,8 @@ describe('deliveries', () => {
     expect((await deliveries(path))[0]).toMatchObject(queued);
     await deliver();
     const [, event] = await deliveries(path);
-    expect(event).toMatchObject({
-      type: 'order.placed',
-      status: 'sent',
-      attempts: 1,
-      responseStatus: 204,
-      history: [{ responseStatus: 204 }],
-    });
-    expect(event).not.toHaveProperty('nextAttemptAt');
+    const outcome = { status: 'sent', attempts: 1, responseStatus: 204, history: [{ responseStatus: 204 }] };
+    expect(event).toMatchObject({ type: 'order.placed', ...outcome });
     const [shown] = listOf(await get(api, '/v1/events?type=order.placed&limit=1', key));
     const [sent, pinged] = api.webhookSender.requests.filter((each) => each.url === url);
     expect(shown).toMatchObject({ id: event?.eventId, data: order });
@@ -262,8 +242,6 @@ describe('deliveries', () => {
     const pages = await walk(api, `${path}/deliveries?limit=2`, key);
     expect(pages.flatMap((each) => listOf(each)).map(({ id }) => id)).toEqual(ids);
     expect(pages).toHaveLength(3);
-    const next = pages[0] && nextPageOf(pages[0]);
-    expect(next).toMatchObject({ origin: api.origin, pathname: `${path}/deliveries` });
     for (const query of ['limit=0', 'cursor=', 'status=failed'])
       expectError(await get(api, `${path}/deliveries?${query}`, key), 400, 'invalid_parameter');
   });

@@ -162,6 +162,18 @@ describe('an unknown query parameter', () => {
   });
 });
 
+describe('a body', () => {
+  it.each(operations.filter(({ type }) => type !== undefined))(
+    'of $method $path is an object of JSON, and its media type is looked at first',
+    async ({ method, path, type = '' }) => {
+      const send = (contentType: string, body: string) =>
+        request(api, path, { method, headers: { ...bearer(api.key), 'Content-Type': contentType }, body });
+      for (const body of ['[]', '{"a":1,"a":2}']) expectError(await send(type, body), 400, 'invalid_json');
+      expectError(await send('text/plain', '{'), 400, 'unsupported_media_type');
+    },
+  );
+});
+
 describe('a path nothing is at is answered 404 not_found:', () => {
   it.each([
     ...['/v1', '/v1/', '/v1/petss', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/photos', '/v1/store'],

@@ -90,24 +90,14 @@ describe('POST /v1/store/orders answers', () => {
   ])('400 invalid_parameter where petId %s', async (_case, body) => {
     expect(expectError(await postOrder(api, body), 400, 'invalid_parameter')).toMatch(/^petId\b/);
   });
-
-  it('400 to what is no object of JSON or another media type, and the animal stays', async () => {
-    const petId = await addPet(api);
-    const good = `{"petId":${petId}}`;
-    expectError(await postOrder(api, `[${good}]`), 400, 'invalid_json');
-    expectError(await postOrder(api, good, { 'Content-Type': 'text/plain' }), 400, 'unsupported_media_type');
-    expect(await petStatus(api, petId)).toBe('available');
-  });
 });
 
 describe('GET /v1/store/orders/{orderId} answers', () => {
-  it("200 to each of the account's keys, to percent-encoded digits, and to HEAD without the body", async () => {
+  it("200 to each of the account's keys, and to HEAD without the body", async () => {
     const [one, other] = await openKeys();
     const order = await placeOrder(api, one);
     const response = await get(api, `${ORDERS}/${order.id}`, other);
     expect(response).toMatchObject({ status: 200, body: bodyOf(order) });
-    const digits = [...String(order.id)].map((digit) => `%3${digit}`).join('');
-    expect(orderOf(await get(api, `${ORDERS}/${digits}`, one))).toEqual(order);
     const head = await request(api, `${ORDERS}/${order.id}`, { method: 'HEAD', headers: bearer(one) });
     expect(head).toMatchObject({ status: 200, body: '' });
     expect(head.headers['content-length']).toBe(String(response.body.length));
