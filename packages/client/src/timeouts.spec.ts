@@ -31,13 +31,14 @@ const half: Answer = (clock) => {
 const drip =
   (text: string): Answer =>
   (clock) => {
+    clock.stall();
     const bytes = [...Buffer.from(text)];
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const byte = bytes.shift();
         if (byte === undefined) controller.close();
         else controller.enqueue(Uint8Array.of(byte));
-        await clock.pause(1_000);
+        await clock.wait(1_000);
       },
     });
     return new Response(body);

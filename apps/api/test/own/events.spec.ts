@@ -127,6 +127,7 @@ describe('GET /v1/events', () => {
       expect(expectError(await get(api, path), 410, 'cursor_expired')).toMatch(/cursor .* list .* again/);
     const again = await get(api, `${EVENTS}?limit=100`);
     expect(eventsOf(again).map(({ data }) => data.id)).toContain(petId);
+    expect(eventsOf(await get(api, next(again)))).toEqual([]);
   });
 
   it('answers a cursor of events that are no longer kept 410, and without one begins with the oldest kept', async () => {

@@ -111,6 +111,8 @@ describe('a key that continues after refusals', () => {
     expectError(responses[108], 429, 'rate_limited');
     expectError(responses[109], 429, 'key_banned');
     expect(responses[109]?.headers['retry-after']).toBe('300');
+    const ban = { until: later(api.clock.now(), 5 * MINUTE) / SECOND };
+    expect(JSON.parse((await list(key, '/v1/rate_limit')).body)).toMatchObject({ ban });
     api.clock.advance(MINUTE);
     expect((await list(other)).status).toBe(200);
     api.clock.advance(4 * MINUTE);

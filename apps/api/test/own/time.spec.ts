@@ -1,6 +1,6 @@
 import { DEFAULT_ORDER_TTL, instant, later } from '@adoption-store/domain';
 import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { addPet, bearer, changePet, createPet, get, idsOf, listPets, petsOf } from '../support/pets-client.js';
@@ -28,22 +28,15 @@ const api = useApi();
 describe('GET /v1/pets/{petId}', () => {
   const SUNSET = instant(Date.UTC(2030, 11, 5));
   const clock = instant(Date.UTC(2026, 10, 21, 12));
-  let path: string;
-
-  beforeAll(async () => {
-    path = `/v1/pets/${await addPet(api)}`;
-  });
 
   afterEach(() => {
     api.clock.set(clock);
   });
 
-  it('answers 200 until the last millisecond before 5 December 2030', async () => {
+  it('answers 200 before 5 December 2030, and 410 gone from then on, to HEAD too, while its successor goes on', async () => {
+    const path = `/v1/pets/${await addPet(api)}`;
     api.clock.set(later(SUNSET, -1));
     expect(await get(api, path)).toMatchObject({ status: 200, headers: { deprecation: '@1764892800' } });
-  });
-
-  it('answers 410 gone from then on, to HEAD too, and its successor goes on', async () => {
     api.clock.set(SUNSET);
     const response = await get(api, path);
     expect(expectError(response, 410, 'gone')).toContain('/v1/pets?id=');
