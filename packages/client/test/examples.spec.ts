@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { DAY, instant } from '@adoption-store/domain';
 import { temporaryFolder, until } from '@adoption-store/test-support';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import ts from 'typescript';
 import { keepCopy } from '../examples/copy.js';
@@ -135,6 +135,11 @@ describe('a copy', () => {
     keeping = keepCopy(storeOf({ clock: new VirtualClock(), onResponse, fetch: fetchList }), copy, stop.signal);
   });
 
+  afterAll(async () => {
+    stop.abort();
+    await keeping;
+  });
+
   const importPets = (count: number) =>
     api.importAnimals(Array.from({ length: count }, () => ({ name: 'Imported', categoryId: 1n })));
 
@@ -190,10 +195,5 @@ describe('a copy', () => {
     });
     await expectWhole();
     expect(duringList).toBeUndefined();
-  });
-
-  it('is no longer kept once the signal is aborted', async () => {
-    stop.abort();
-    await keeping;
   });
 });

@@ -2,8 +2,6 @@ import { readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { useApi } from '../support/api.js';
-import { expectError } from '../support/expectations.js';
-import { bearer } from '../support/pets-client.js';
 import { request } from '../support/raw-http.js';
 
 const api = useApi();
@@ -111,13 +109,4 @@ describe('the page at /docs', () => {
       for (const code of command === undefined ? [text] : [file, command, pack, install, text])
         if (code !== undefined) expect(shown).toContain(`<code>${code}</code>`);
   });
-});
-
-describe('beside the pages', () => {
-  it.each(['/docs/', '/docs/../package.json', '/docs/%2e%2e/package.json', '/v1/docs'])(
-    'nothing is to be had at %s',
-    async (path) => {
-      expectError(await fetchPage(path, 'GET', bearer(api.key)), 404, 'not_found');
-    },
-  );
 });

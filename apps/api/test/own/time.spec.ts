@@ -15,7 +15,6 @@ import {
   ORDERS,
   placeOrder,
   postOrder,
-  removeCategory,
 } from '../support/store-client.js';
 
 // An unknown category under CATEGORIES=strict.
@@ -94,14 +93,5 @@ describe('with CATEGORIES=strict', () => {
     expect(expectError(refused, 400, 'invalid_parameter')).toBe(message);
     expect(petsOf(await listPets(strict, `?id=${petId}`))).toEqual([animal]);
     expect(await changePet(strict, petId, { name: 'Milo', categoryId: id })).toMatchObject({ status: 200 });
-  });
-
-  it('an Idempotency-Key is free after that 400', async () => {
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'strict' };
-    const { id } = categoryOf(await addCategory(strict, 'Rabbits'), 201);
-    await removeCategory(strict, id);
-    expectError(await createPet(strict, pet(id), headers), 400, 'invalid_parameter');
-    await strict.application.nameCategory.execute({ id: BigInt(id), name: 'Rabbits' });
-    expect(await createPet(strict, pet(id), headers)).toMatchObject({ status: 201 });
   });
 });

@@ -185,12 +185,6 @@ describe('GET /v1/pets', () => {
 });
 
 describe('GET /v1/pets/{petId}', () => {
-  it('takes percent-encoded digits for the digits', async () => {
-    const id = await addPet(api);
-    const digits = [...String(id)].map((digit) => `%3${digit}`).join('');
-    expect(petOf(await get(api, `/v1/pets/${digits}`)).id).toBe(id);
-  });
-
   it.each([
     ...['999999999', '9223372036854775808', '9'.repeat(8_000), '', 'luna', '1.0', '%2B1', '01', '-', '%201', '1%00'],
     ...['1%2F', '%EF%BC%91', '1;a=b', ':petId', '__proto__', '*'],

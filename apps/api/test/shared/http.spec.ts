@@ -52,13 +52,9 @@ function post(body: string, ...headers: readonly string[]): Promise<RawResponse>
 /** A response of each way to answer. The request may have one more header. */
 const RESPONSES: readonly (readonly [string, number, (header: string) => Promise<RawResponse>])[] = [
   ['a list', 200, (header) => send('GET /v1/pets?limit=1', header)],
-  ['a list that the client has', 304, (header) => send('GET /v1/pets?limit=1', header, 'If-None-Match: *')],
   ['a new animal', 201, (header) => post(LUNA, header, JSON_TYPE)],
-  ['how the caller stands', 200, (header) => send('GET /v1/rate_limit', header)],
   ['the allowed methods', 204, (header) => send('OPTIONS /v1/pets', header)],
   ['a bad parameter', 400, (header) => send('GET /v1/pets?limit=0', header)],
-  ['a bad body', 400, (header) => post('{', header, JSON_TYPE)],
-  ['a bad media type', 400, (header) => post(LUNA, header)],
   ['a bad percent-encoding', 400, (header) => send('GET /v1/pets/%zz', header)],
   ['a missing Host', 400, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], []))],
   ['a missing key', 401, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], ['Host: localhost']))],
@@ -77,7 +73,7 @@ it.each(RESPONSES)(
     const response = await respond('X-Request-Id: Order_66-b');
     expect(response).toMatchObject({ status, headers: { 'x-request-id': 'Order_66-b' } });
     expectLimitHeaders(response);
-    if (status === 204 || status === 304) expect(response).toMatchObject({ status, body: '' });
+    if (status === 204) expect(response).toMatchObject({ status, body: '' });
     else expect(response).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
     const other = await respond('X-Request-Id: not an id');
     expect(other).toMatchObject({ status, headers: { 'x-request-id': expect.stringMatching(OWN_ID) } });
