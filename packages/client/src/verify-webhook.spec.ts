@@ -38,11 +38,6 @@ describe('a delivery', () => {
     expect(verifyWebhook(received())).toEqual(EVENT);
   });
 
-  it('may be a ping', () => {
-    const body = `{"type":"webhook.ping","timestamp":"${HAPPENED}","data":{"id":"whk_1"}}`;
-    expect(verifyWebhook(received({ body }))).toMatchObject({ type: 'webhook.ping', data: { id: 'whk_1' } });
-  });
-
   it('is verified with either secret during a rotation, and with any of several', () => {
     const rotating = received({ secrets: [OTHER, SECRET] });
     for (const secret of [SECRET, OTHER, [OTHER, SECRET]])
@@ -65,7 +60,7 @@ describe('a delivery', () => {
       expect(verifyWebhook({ ...rest, headers, body })).toEqual(EVENT);
   });
 
-  it.each([-300, 0, 300])('of %i seconds ago is verified', (age) => {
+  it.each([0, 300])('of %i seconds ago is verified', (age) => {
     expect(verifyWebhook(received({ age }))).toEqual(EVENT);
   });
 });
@@ -77,22 +72,13 @@ describe('refused is', () => {
   it.each<[string, Partial<ReceivedWebhook>, string]>([
     ['a changed byte', { body: BODY.replace('Łuna', 'Luna') }, 'not verified: No matching signature'],
     ['a byte order mark', { body: `\uFEFF${BODY}` }, 'not verified: No matching signature'],
-    ['another id', { headers: { ...headers, 'webhook-id': 'evt_1' } }, 'not verified: No matching signature'],
     ['another secret', { secret: OTHER }, 'not verified: No matching signature'],
     ['no secret of none', { secret: [] }, 'not verified: no secret is given'],
     ['an empty secret', { secret: '' }, 'secret must be whsec_ and base64'],
     ['a secret that is none', { secret: ['whsec_?'] }, 'secret must be whsec_ and base64'],
     ['an old timestamp', received({ age: 301 }), 'not verified: Message timestamp too old'],
-    ['a timestamp of tomorrow', received({ age: -301 }), 'not verified: Message timestamp too new'],
     ['a missing id', { headers: without('webhook-id') }, 'no header webhook-id'],
-    ['a missing timestamp', { headers: without('webhook-timestamp') }, 'no header webhook-timestamp'],
     ['a missing signature', { headers: without('webhook-signature') }, 'no header webhook-signature'],
-    ['an empty Headers', { headers: new Headers() }, 'no header webhook-id'],
-    [
-      'a signature of another version',
-      { headers: { ...headers, 'webhook-signature': 'v2,x' } },
-      'No matching signature',
-    ],
     ['a parsed body', { body: parsed as string }, 'body must be the body as it came'],
     ['bytes that are no text', { body: Buffer.of(0xff) }, 'body must be the body as it came'],
     ['a signed body that is no event', received({ body: '{"type":"pet.added"}' }), 'is no event'],

@@ -1,8 +1,8 @@
 import { MINUTE } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, DatabaseGate, type TestDatabase } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi, useApi } from '../support/api.js';
+import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
+import { describe, expect, it } from '@jest/globals';
+import { startApi, useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { bearer, rawHead } from '../support/pets-client.js';
 import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
@@ -21,65 +21,34 @@ describe.each(PATHS)('%s', (path) => {
   const send = (method: string, target = path) =>
     request(api, target, { method, headers: { 'X-Request-Id': 'my-own' } });
 
-  it.each(['', '?probe=1'])('answers 200 without a key and without limit headers (%j)', async (query) => {
-    const response = await send('GET', path + query);
-    expect(response).toMatchObject({
-      status: 200,
-      body: 'ok\n',
-      headers: { 'content-type': 'text/plain; charset=utf-8' },
-    });
+  it('answers 200 without a key and without limit headers, whatever the query', async () => {
+    const response = await send('GET', `${path}?probe=1`);
+    const headers = { 'content-type': 'text/plain; charset=utf-8' };
+    expect(response).toMatchObject({ status: 200, body: 'ok\n', headers });
     expectNoApiResponse(response);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
-    const response = await send('HEAD');
-    expect(response).toMatchObject({ status: 200, body: '', headers: { 'content-length': '3' } });
-    expectNoApiResponse(response);
-  });
-
-  it.each(['POST', 'DELETE', 'PROPFIND'])('refuses %s with 405 and Allow', async (method) => {
-    const response = await send(method);
-    expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS' } });
-    expect(JSON.parse(response.body)).toEqual({
-      code: 'method_not_allowed',
-      message: `${method} is not allowed here, only GET, HEAD, OPTIONS`,
-      status: 405,
-    });
-    expectNoApiResponse(response);
-  });
-
-  it('answers OPTIONS with 204 and Allow', async () => {
-    const response = await send('OPTIONS');
-    expect(response).toMatchObject({ status: 204, body: '', headers: { allow: 'GET, HEAD, OPTIONS' } });
+  it('answers OPTIONS with 204 and Allow, and refuses other methods with 405', async () => {
+    const headers = { allow: 'GET, HEAD, OPTIONS' };
+    expect(await send('OPTIONS')).toMatchObject({ status: 204, body: '', headers });
+    const response = await send('PROPFIND');
+    expect(response).toMatchObject({ status: 405, headers });
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'method_not_allowed' });
     expectNoApiResponse(response);
   });
 
   it('counts against neither an address nor a key', async () => {
     api.clock.advance(MINUTE);
     const { key } = await api.openKey('free');
-    for (let sent = 0; sent < 100; sent += 1) await request(api, path, { headers: bearer(key) });
+    for (let sent = 0; sent < 3; sent += 1) await request(api, path, { headers: bearer(key) });
     const remaining = async (headers: Record<string, string>) =>
       Number((await request(api, '/v1/unknown', { headers })).headers['x-ratelimit-remaining']);
     expect(await remaining({})).toBe(ADDRESS_LIMIT - 1);
     expect(await remaining(bearer(key))).toBe(59);
   });
 
-  it("is still checked by HTTP's rules", async () => {
-    const [response] = await sendRaw(api, `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`);
-    expectError(response, 400, 'bad_request');
-  });
-
-  it.each([`/v1${path}`, `${path}/`, `${path}/x`, path.toUpperCase()])('is not to be had at %s', async (other) => {
+  it.each([`/v1${path}`, `${path}/`, path.toUpperCase()])('is not to be had at %s', async (other) => {
     expectError(await request(api, other), 401, 'missing_api_key');
-  });
-});
-
-describe("an API that can't serve", () => {
-  const api = useApi({ isReady: () => Promise.resolve(false) });
-
-  it('is not ready, but lives', async () => {
-    expect(await request(api, '/readyz')).toMatchObject({ status: 503, body: 'not ready\n' });
-    expect(await request(api, '/livez')).toMatchObject({ status: 200 });
   });
 });
 
@@ -112,40 +81,26 @@ describe('an API that is stopping', () => {
 });
 
 describe('readiness', () => {
-  let database: TestDatabase;
-  let gate: DatabaseGate;
-  let api: TestApi | undefined;
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    gate = await DatabaseGate.open(database.url);
-  });
-
-  afterEach(async () => {
-    await api?.close();
-    api = undefined;
-  });
-
-  afterAll(async () => {
-    gate.shut();
-    await database.drop();
-  });
-
   it('follows the database, and is reported within half a second', async () => {
+    const database = await createDatabase();
+    const gate = await DatabaseGate.open(database.url);
     const infrastructure = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
-    api = await startApi({ isReady: infrastructure.isReady });
-    const { host, port } = api;
-    const path = '/readyz';
-    expect(await request(api, path)).toMatchObject({ status: 200 });
+    const served = await startApi({ isReady: infrastructure.isReady });
+    const probe = async () => (await request(served, '/readyz')).status;
+    expect(await probe()).toBe(200);
     gate.freeze();
     const before = performance.now();
     // Any number of concurrent probes costs at most one query.
-    const asked = await Promise.all(Array.from({ length: 50 }, () => request({ host, port }, path)));
-    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
+    const asked = await Promise.all(Array.from({ length: 50 }, probe));
+    expect(new Set(asked)).toEqual(new Set([503]));
+    expect(await request(served, '/livez')).toMatchObject({ status: 200 });
     // Half a second, and ten times that on a busy machine.
     expect(performance.now() - before).toBeLessThan(5_000);
     gate.thaw();
-    while ((await request(api, path)).status !== 200);
+    while ((await probe()) !== 200);
+    await served.close();
     await infrastructure.close();
+    gate.shut();
+    await database.drop();
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectTo, until } from '@adoption-store/test-support';
-import { OPERATIONS as ALL } from '../../src/api.module.js';
+import { ask, connectTo, until } from '@adoption-store/test-support';
 import { useApi } from '../support/api.js';
 import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
-import { bearer, get, petsOf, rawHead, sendOnce, walkPages } from '../support/pets-client.js';
+import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { addPet, CATEGORIES, MESSAGES, ORDERS, orderOf, petStatus, placeOrder } from '../support/store-client.js';
 
@@ -36,7 +35,7 @@ function post(
 const LUNA = '{"name":"Luna","categoryId":9223372036854775807}';
 const MILO = '{"name":"Milo","categoryId":9223372036854775807}';
 
-const animals = async () => (await walkPages(api, '?limit=100')).flat().length;
+const animals = async () => (await ask(api.databaseUrl, 'SELECT FROM animals')).length;
 
 /** The parts of a response that must be the same each time. */
 function lasting({ status, body, headers }: RawResponse) {
@@ -82,23 +81,13 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
     const first = await post(key, sent);
     expect(first).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
     expectReplay(await post(key, sent), first);
-    expectReplay(await post(key, sent), first);
-  });
-
-  it('is answered with the same bytes as without a key', async () => {
-    const shape = (body: string) => body.replace(/\d{1,6}|(?:msg|dlv)_\w+/g, '#');
-    const [one, other] = [await prepare(), await prepare()];
-    const headers = { ...bearer(api.key), 'Content-Type': 'application/json' };
-    const { path = '/v1/pets', body = LUNA } = other;
-    const without = await request(api, path, { method: 'POST', headers, body });
-    expect(shape((await post(newKey(), one)).body)).toBe(shape(without.body));
   });
 
   it('runs once, however many are sent at once', async () => {
     const [key, sent] = [newKey(), await prepare()];
-    const answers = await Promise.all(Array.from({ length: 30 }, () => post(key, sent)));
-    expect(new Set(answers.map((each) => JSON.stringify(lasting(each)))).size).toBe(1);
-    expect(answers[0]?.status).toBe(status);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(key, sent)));
+    const [one] = answers.map(lasting);
+    expect(answers.map(lasting)).toEqual(answers.map(() => ({ ...one, status })));
     expect(answers.filter(({ headers }) => !('idempotent-replayed' in headers))).toHaveLength(1);
   });
 
@@ -115,12 +104,6 @@ describe('an Idempotency-Key', () => {
     const key = newKey();
     await post(key);
     expectError(await post(key, { path: MESSAGES, body: '{"message":"Hello"}' }), 400, 'idempotency_key_reused');
-  });
-
-  it('belongs to it in each form of a target', async () => {
-    const key = newKey();
-    const first = await post(key);
-    expectReplay(await post(key, { path: `http://${api.host}/v1/pets` }), first);
   });
 
   it('belongs to one account, all of whose API keys share it', async () => {
@@ -154,21 +137,13 @@ describe('an Idempotency-Key', () => {
     const late = await post(key, { path: ORDERS, body: `{"petId":${petId}}` });
     expectError(late, 409, 'pet_not_available');
     await post(newKey(), { path: `${ORDERS}/${id}/cancel`, body: '' });
-    const again = await post(key, { path: ORDERS, body: `{"petId":${petId}}` });
-    expectError(again, 409, 'pet_not_available');
-    expectReplay(again, late);
+    expectReplay(await post(key, { path: ORDERS, body: `{"petId":${petId}}` }), late);
     expect(await petStatus(api, petId)).toBe('available');
-
-    const unknown = newKey();
-    const missing = await post(unknown, { path: `${ORDERS}/999999/cancel`, body: '' });
-    expectError(missing, 404, 'not_found');
-    expectReplay(await post(unknown, { path: `${ORDERS}/999999/cancel`, body: '' }), missing);
   });
 
   it.each([
     ['an invalid field', { body: '{"name":"","categoryId":1}' }, 400, 'invalid_parameter'],
     ['an invalid body', { body: '{' }, 400, 'invalid_json'],
-    ['too large a body', { body: `"${'x'.repeat(70_000)}"` }, 413, 'payload_too_large'],
     ['an unknown API key', { apiKey: 'x' }, 401, 'invalid_api_key'],
   ] as const)('is free again after %s', async (_case, sent, status, code) => {
     const key = newKey();
@@ -193,100 +168,60 @@ describe('an Idempotency-Key', () => {
   ])('%s is refused, and nothing is done', async (_case, values, message) => {
     const before = await animals();
     const headers = values.map((value) => `Idempotency-Key: ${value}`);
-    const head = rawHead(api, 'POST /v1/pets HTTP/1.1', [
-      ...headers,
-      'Content-Type: application/json',
-      `Content-Length: ${LUNA.length}`,
-    ]);
+    const body = ['Content-Type: application/json', `Content-Length: ${LUNA.length}`];
+    const head = rawHead(api, 'POST /v1/pets HTTP/1.1', [...headers, ...body]);
     expect(expectError(await sendOnce(api, head + LUNA), 400, 'invalid_parameter')).toBe(message);
     expect(await animals()).toBe(before);
   });
 
   it.each([
     ['255 characters', 'x'.repeat(255)],
-    ['a UUID', '123e4567-e89b-12d3-a456-426614174000'],
     ['what SQL would take for its own', `'; DROP TABLE animals; --`],
     ['Latin-1 letters', 'clé-é'],
   ])('may be %s', async (_case, key) => {
     const first = await post(key);
     expectReplay(await post(key), first);
   });
-
-  it('is tested here with every POST that takes it', () => {
-    const taking = ALL.filter(({ method, idempotencyKey }) => method === 'POST' && idempotencyKey === undefined);
-    expect(taking).toHaveLength(OPERATIONS.length);
-  });
-
-  it('is ignored by operations that only read', async () => {
-    const headers = { ...bearer(api.key), 'Idempotency-Key': newKey() };
-    for (const limit of [1, 1]) {
-      const response = await request(api, `/v1/pets?limit=${limit}`, { headers });
-      expect(petsOf(response)).toHaveLength(1);
-      expect(response.headers).not.toHaveProperty('idempotent-replayed');
-    }
-    expectError(await request(api, '/v1/pets', { method: 'DELETE', headers }), 405, 'method_not_allowed');
-    expect(await get(api, '/v1/rate_limit')).toMatchObject({ status: 200 });
-  });
 });
 
-describe('a unique violation within a transaction', () => {
-  it('is the same refusal as without an Idempotency-Key, and is stored', async () => {
-    const client = await connectTo(api.databaseUrl);
-    try {
-      const { petId } = await placeOrder(api);
-      // An impossible state, in which only the index forbids a second order.
-      await client.query("UPDATE animals SET status = 'available' WHERE id = $1", [petId]);
-      const sent = { path: ORDERS, body: `{"petId":${petId}}` };
-      const key = newKey();
-      const first = await post(key, sent);
-      expectError(first, 409, 'pet_not_available');
-      expectError(await post(newKey(), sent), 409, 'pet_not_available');
-      expectReplay(await post(key, sent), first);
-    } finally {
-      await client.end();
-    }
-  });
-});
+/** Runs the work while nothing can be written to the animals. */
+async function whileLocked(work: (waits: () => Promise<void>) => Promise<void>): Promise<void> {
+  const client = await connectTo(api.databaseUrl);
+  const isWaiting = async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1;
+  await client.query('BEGIN');
+  await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
+  try {
+    await work(() => until(isWaiting));
+  } finally {
+    await client.query('COMMIT');
+    await client.end();
+  }
+}
 
 describe('a request whose Idempotency-Key another one has in use', () => {
   it('is refused after a short wait, with Retry-After, and may be sent again', async () => {
-    const client = await connectTo(api.databaseUrl);
-    try {
-      const before = await animals();
-      const key = newKey();
-      await client.query('BEGIN');
-      await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
-      const first = post(key);
-      await until(async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1);
+    const before = await animals();
+    const key = newKey();
+    await whileLocked(async (waits) => {
+      void post(key);
+      await waits();
       const second = await post(key);
       expectError(second, 409, 'idempotency_key_in_use');
       expect(second.headers).toHaveProperty('retry-after', '1');
-      await client.query('COMMIT');
-      await first;
-      expect(await post(key)).toMatchObject({ status: 201 });
-      expect(await animals()).toBe(before + 1);
-    } finally {
-      await client.end();
-    }
+    });
+    expect(await post(key)).toMatchObject({ status: 201 });
+    expect(await animals()).toBe(before + 1);
   });
 });
 
 describe('a write in progress when its 503 is sent', () => {
   it('is found by its Idempotency-Key, and runs once', async () => {
-    const client = await connectTo(api.databaseUrl);
-    try {
-      const before = await animals();
-      const key = newKey();
-      await client.query('BEGIN');
-      await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
+    const before = await animals();
+    const key = newKey();
+    await whileLocked(async () => {
       expectError(await post(key), 503, 'service_unavailable');
-      await client.query('COMMIT');
-      const answer = await post(key);
-      expect(answer.status).toBe(201);
-      expect(lasting(await post(key))).toEqual(lasting(answer));
-      expect(await animals()).toBe(before + 1);
-    } finally {
-      await client.end();
-    }
+    });
+    expect(await post(key)).toMatchObject({ status: 201 });
+    expect(await animals()).toBe(before + 1);
   });
 });

@@ -3,19 +3,20 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { DAY, EVENT_TYPES, instant, later, SECOND } from '@adoption-store/domain';
+import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
 import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
-import { bearer, get, nextPageOf, walk } from '../support/pets-client.js';
+import { bearer, get, walk } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { placeOrder } from '../support/store-client.js';
 
 const WEBHOOKS = '/v1/webhooks';
 const URL = 'https://shelter.example/adoptions';
 const SECRET = /^whsec_[\w+/]{43}=$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** What a webhook always has. */
+const BARE = ['id', 'url', 'status', 'createdAt', 'updatedAt'];
 
 /** A webhook or a delivery. */
 interface Shown {
@@ -95,16 +96,6 @@ describe('a secret', () => {
     }
   });
 
-  it('is one of at most five that sign; one more is refused until the first of them has ended', async () => {
-    const { path } = await create();
-    const rotate = () => send('POST', `${path}/rotate-secret`);
-    for (let rotations = 0; rotations < 4; rotations += 1) bodyOf(await rotate());
-    const end = new Date(later(api.clock.now(), DAY)).toISOString();
-    expect(expectError(await rotate(), 409, 'too_many_secrets')).toContain(`from ${end} on`);
-    api.clock.advance(DAY);
-    bodyOf(await rotate());
-  });
-
   it('is not part of the entity tag, which is the one that a GET gives', async () => {
     const created = await send('POST', WEBHOOKS, { url: URL });
     const path = `${WEBHOOKS}/${bodyOf(created, 201).id}`;
@@ -130,39 +121,30 @@ describe('a secret', () => {
 
 describe('a webhook', () => {
   it('is shown with these properties, and without those that it lacks', async () => {
-    const all = await create({ types: ['order.placed', 'message.sent'], description: 'Łuna 🐈', id: 'ignored' });
-    const { body } = await get(api, all.path, key);
-    const { updatedAt: time } = all;
-    expect(time).toMatch(TIME);
-    const chosen = { types: ['order.placed', 'message.sent'], description: 'Łuna 🐈' };
-    const rest = { status: 'enabled', createdAt: time, updatedAt: time };
-    expect(JSON.parse(body)).toEqual({ id: all.id, url: URL, ...chosen, ...rest });
-    const { id, path } = await create();
-    const bare = await get(api, path, key);
-    expect(Object.keys(bodyOf(bare))).toEqual(['id', 'url', 'status', 'createdAt', 'updatedAt']);
+    const chosen = { url: URL, types: ['order.placed', 'message.sent'], description: 'Łuna 🐈' };
+    const { id, path, updatedAt } = await create({ ...chosen, id: 'ignored' });
+    const times = { createdAt: updatedAt, updatedAt };
+    expect(bodyOf(await get(api, path, key))).toEqual({ id, ...chosen, status: 'enabled', ...times });
+    const bare = await create();
+    expect(Object.keys(bodyOf(await get(api, bare.path, key)))).toEqual(BARE);
     // Both may be of one millisecond.
-    expect(new Set(listOf(await get(api, WEBHOOKS, key)).map((each) => each.id))).toEqual(new Set([all.id, id]));
+    expect(new Set(listOf(await get(api, WEBHOOKS, key)).map((each) => each.id))).toEqual(new Set([id, bare.id]));
   });
 
   it('is changed by a merge patch, in which null takes types and description away', async () => {
     const { path } = await create({ types: ['order.placed'], description: 'Orders' });
     const patched = async (change: object, type = 'application/merge-patch+json') =>
       bodyOf(await send('PATCH', path, change, { 'Content-Type': type }));
-    expect(await patched({ url: `${URL}/2`, types: [...EVENT_TYPES] })).toMatchObject({
-      url: `${URL}/2`,
-      types: EVENT_TYPES,
-      description: 'Orders',
-      status: 'enabled',
-    });
-    expect(await patched({ description: 'All', status: 'disabled' })).toMatchObject({ status: 'disabled' });
-    const without = await patched({ types: null, description: null }, 'application/json');
-    expect(Object.keys(without)).toEqual(['id', 'url', 'status', 'createdAt', 'updatedAt']);
-    expect(await patched({ status: 'enabled' })).toMatchObject({ url: `${URL}/2`, status: 'enabled' });
+    const changed = { url: `${URL}/2`, types: [...EVENT_TYPES], description: 'Orders' };
+    expect(await patched({ url: `${URL}/2`, types: [...EVENT_TYPES] })).toMatchObject(changed);
+    const without = await patched({ types: null, description: null, status: 'disabled' }, 'application/json');
+    expect(without).toMatchObject({ status: 'disabled' });
+    expect(Object.keys(without)).toEqual(BARE);
   });
 
   it.each([
-    ['url', [undefined, null, '', 7, 'http://shelter.example', `https://${'x'.repeat(2_048)}`]],
-    ['types', [[], 'order.placed', ['order.lost'], ['order.placed', 'order.placed'], [1], null]],
+    ['url', [undefined, null, 7, 'http://shelter.example']],
+    ['types', [[], 'order.placed', ['order.lost'], [1], null]],
     ['description', [7, 'x'.repeat(256), null]],
   ])('is refused with a bad %s, at creation', async (field, values) => {
     for (const value of values) {
@@ -172,28 +154,17 @@ describe('a webhook', () => {
     expect(bodyOf(await get(api, WEBHOOKS, key))).toEqual([]);
   });
 
-  it.each([
-    ['url', [null, 'http://shelter.example']],
-    ['types', [[], 'order.placed', ['webhook.ping']]],
-    ['description', [7]],
-    ['status', ['paused', null]],
-    ['the body', [undefined]],
-  ])('is not changed to a bad %s', async (field, values) => {
+  it('is not changed to a bad value, nor by a change of nothing', async () => {
     const { path } = await create();
     const before = (await get(api, path, key)).body;
-    for (const value of values) {
-      const refused = await send('PATCH', path, { [field]: value });
-      expect(expectError(refused, 400, 'invalid_parameter')).toMatch(new RegExp(`^${field} `));
-    }
+    for (const change of [{ url: null }, { types: [] }, { description: 7 }, { status: 'paused' }, {}])
+      expectError(await send('PATCH', path, change), 400, 'invalid_parameter');
     expect((await get(api, path, key)).body).toBe(before);
   });
 
-  it('is one of at most 10 of its account; deleting one makes room', async () => {
-    const [first] = await Promise.all(Array.from({ length: 10 }, () => create()));
-    const eleventh = () => send('POST', WEBHOOKS, { url: URL });
-    expect(expectError(await eleventh(), 409, 'too_many_webhooks')).toContain('10');
-    expect(await send('DELETE', first?.path ?? '')).toMatchObject({ status: 204, body: '' });
-    bodyOf(await eleventh(), 201);
+  it('is one of at most 10 of its account', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => create()));
+    expect(expectError(await send('POST', WEBHOOKS, { url: URL }), 409, 'too_many_webhooks')).toContain('10');
   });
 
   it('is 404 to another account, as an unknown one is, and once it is deleted', async () => {
@@ -240,12 +211,6 @@ describe('a webhook', () => {
     for (const [rest, body] of [['/ping'], [`/deliveries/${id}/retry`], ['/recover', since]] as const)
       expectError(await send('POST', path + rest, body), 409, 'webhook_disabled');
   });
-
-  it('of which 20 pings wait is 409 to one more', async () => {
-    const { path } = await create();
-    for (let count = 0; count < 20; count += 1) await ping(path);
-    expect(expectError(await send('POST', `${path}/ping`), 409, 'too_many_pings')).toContain('20');
-  });
 });
 
 describe('deliveries', () => {
@@ -255,28 +220,12 @@ describe('deliveries', () => {
     const order = await placeOrder(api, key);
     await deliver();
     const { id: pingId } = await ping(path);
-    const waiting = await deliveries(path);
-    expect(waiting[0]).toEqual({
-      id: pingId,
-      type: 'webhook.ping',
-      status: 'queued',
-      attempts: 0,
-      history: [],
-      createdAt: expect.stringMatching(TIME),
-      nextAttemptAt: expect.stringMatching(TIME),
-    });
+    const queued = { id: pingId, type: 'webhook.ping', status: 'queued', attempts: 0, history: [] };
+    expect((await deliveries(path))[0]).toMatchObject(queued);
     await deliver();
     const [, event] = await deliveries(path);
-    expect(event).toEqual({
-      id: expect.stringMatching(/^dlv_[0-9a-f]{32}$/),
-      eventId: expect.stringMatching(/^evt_/),
-      type: 'order.placed',
-      status: 'sent',
-      attempts: 1,
-      responseStatus: 204,
-      history: [{ attemptedAt: expect.stringMatching(TIME), responseStatus: 204, duration: expect.any(Number) }],
-      createdAt: expect.stringMatching(TIME),
-    });
+    const outcome = { status: 'sent', attempts: 1, responseStatus: 204, history: [{ responseStatus: 204 }] };
+    expect(event).toMatchObject({ type: 'order.placed', ...outcome });
     const [shown] = listOf(await get(api, '/v1/events?type=order.placed&limit=1', key));
     const [sent, pinged] = api.webhookSender.requests.filter((each) => each.url === url);
     expect(shown).toMatchObject({ id: event?.eventId, data: order });
@@ -293,10 +242,7 @@ describe('deliveries', () => {
     const pages = await walk(api, `${path}/deliveries?limit=2`, key);
     expect(pages.flatMap((each) => listOf(each)).map(({ id }) => id)).toEqual(ids);
     expect(pages).toHaveLength(3);
-    const next = pages[0] && nextPageOf(pages[0]);
-    expect(next).toMatchObject({ origin: api.origin, pathname: `${path}/deliveries` });
-    const cursorOfPets = 'cGV0czoyOjE';
-    for (const query of ['limit=0', 'cursor=', `cursor=${cursorOfPets}`, 'status=failed'])
+    for (const query of ['limit=0', 'cursor=', 'status=failed'])
       expectError(await get(api, `${path}/deliveries?${query}`, key), 400, 'invalid_parameter');
   });
 
@@ -308,34 +254,17 @@ describe('deliveries', () => {
     const retried = bodyOf(await send('POST', `${path}/deliveries/${id}/retry`), 202);
     expect(retried).toMatchObject({ id, status: 'queued', attempts: 0 });
     const other = await create();
-    for (const each of [`${other.path}/deliveries/${id}`, `${path}/deliveries/dlv_0`, `${path}/deliveries/${id}x`])
+    for (const each of [`${other.path}/deliveries/${id}`, `${path}/deliveries/dlv_0`])
       expect(expectError(await send('POST', `${each}/retry`), 404, 'not_found')).toContain('delivery');
   });
 
-  it('are recovered since a time, which the webhook shows: the earlier one of several wishes', async () => {
+  it('are recovered since a time, which the webhook shows', async () => {
     const { path, secret, ...webhook } = await create();
     const recover = (since: unknown) => send('POST', `${path}/recover`, { since });
-    const [early, late] = ['2026-11-20T12:00:00.000Z', '2026-11-21T12:00:00.000Z'];
-    for (const [since, wanted] of [
-      [late, late],
-      [early.replace('Z', '+00:00'), early],
-      [late, early],
-    ]) {
-      const recovering = { ...webhook, recoveringSince: wanted };
-      expect(bodyOf(await recover(since), 202)).toEqual(recovering);
-      expect(bodyOf(await get(api, path, key))).toEqual(recovering);
-    }
-    for (const since of [
-      undefined,
-      null,
-      0,
-      '',
-      'yesterday',
-      '2026-11-21',
-      '2026-11-21T12:00:60Z',
-      '2026-11-21T12:00:00',
-      '2026-02-30T00:00:00Z',
-    ])
+    const recovering = { ...webhook, recoveringSince: '2026-11-20T12:00:00.000Z' };
+    expect(bodyOf(await recover('2026-11-20T13:00:00+01:00'), 202)).toEqual(recovering);
+    expect(bodyOf(await get(api, path, key))).toEqual(recovering);
+    for (const since of [undefined, null, 0, 'yesterday', '2026-11-21', '2026-11-21T12:00:00'])
       expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
   });
 });

@@ -1,10 +1,8 @@
-import { hasVisible } from '@adoption-store/domain';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import {
   addPet,
-  bearer,
   categoryIdsOf,
   changePet,
   createPet,
@@ -22,7 +20,6 @@ import { end, orderPet, ORDERS, placeOrder } from '../support/store-client.js';
 
 const RUNS = 30;
 const MAX_BODY_BYTES = 65_536;
-const STATUSES = ['available', 'pending', 'sold'] as const;
 const [LEAST, GREATEST] = [-(2n ** 63n), 2n ** 63n - 1n];
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -47,19 +44,6 @@ describe('POST /v1/pets answers 201', () => {
     expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 12, status: 'pending' });
     expect(pet.id).toBeGreaterThan(0);
     expect(response.headers['location']).toBe(`${api.origin}/v1/pets/${pet.id}`);
-  });
-
-  it.each([...STATUSES])('with the given status %s', async (status) => {
-    const body = JSON.stringify({ status, categoryId: 1, name: 'Luna' });
-    expect(await expectCreated(await createPet(api, body))).toMatchObject({ status });
-  });
-
-  it.each([
-    ['white space of Unicode around it', '\u00a0\u3000Luna\u2003\ufeff'],
-    ['zero-width characters in it', '\u200bLuna\u200d'],
-    ['what looks like SQL', "'); DROP TABLE animals; --"],
-  ])('with exactly the sent name: %s', async (_case, name) => {
-    expect((await expectCreated(await createPet(api, JSON.stringify({ name, categoryId: 1 })))).name).toBe(name);
   });
 
   it('with the characters that a name has in escapes', async () => {
@@ -106,10 +90,8 @@ describe('POST /v1/pets answers 400', () => {
     ['is missing', undefined],
     ['is null', 'null'],
     ['is an integer', '7'],
-    ['is an object that looks like a string', '{"length":4,"trim":1}'],
     ['is empty', '""'],
-    ['is white space', JSON.stringify(' \t\r\n\v\f\u00a0\u202f\u3000\u2028\u2029\ufeff')],
-    ['has no visible character', JSON.stringify('\u0085\u200b\u00ad\u2060\u202e\u001b\u3164\u115f\u2800\ufe0f')],
+    ['has no visible character', '" \\u0085\\u200b"'],
     ['has 256 characters, the last a space', JSON.stringify(`${'x'.repeat(255)} `)],
   ])('invalid_parameter where the name %s', async (_case, json) => {
     const body = json === undefined ? `{"Name":"x","categoryId":${EMPTY}}` : `{"name":${json},"categoryId":${EMPTY}}`;
@@ -121,8 +103,9 @@ describe('POST /v1/pets answers 400', () => {
     ['is missing', undefined],
     ['is null', 'null'],
     ['is a string of digits', '"1"'],
-    ['is an object', '{"id":1}'],
     ['is 2^63', '9223372036854775808'],
+    ['has a fraction', '1.0'],
+    ['has an exponent', '1e3'],
     ['has 60,000 digits', '9'.repeat(60_000)],
   ])('invalid_parameter where the categoryId %s', async (_case, json) => {
     const body = json === undefined ? '{"name":"Luna","category_id":1}' : `{"name":"Luna","categoryId":${json}}`;
@@ -130,7 +113,7 @@ describe('POST /v1/pets answers 400', () => {
     expect(message).toMatch(/^categoryId\b.*(-9223372036854775808.*9223372036854775807|required)/);
   });
 
-  it.each(['null', '"adopted"', '""', '"Sold"', '"sold "', '0', '["sold"]', '"constructor"'])(
+  it.each(['null', '"adopted"', '"Sold"', '0', '["sold"]', '"constructor"'])(
     'invalid_parameter where the status is %s',
     async (json) => {
       const response = await createPet(api, `{"name":"Luna","categoryId":${EMPTY},"status":${json}}`);
@@ -138,46 +121,36 @@ describe('POST /v1/pets answers 400', () => {
     },
   );
 
-  it.each<[string, Record<string, string>]>([
-    ['no Content-Type', {}],
-    ['text', { 'Content-Type': 'text/plain; application/json' }],
-    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
-    ['another kind of JSON', { 'Content-Type': 'application/vnd.api+json' }],
-    ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
-    ['a charset in the form of RFC 8187', { 'Content-Type': "application/json; Charset*=utf-8''utf-8" }],
-    ['two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
-    ...['="latin1', '="utf-8', '=utf-8 x', '= utf-8', ' =utf-8', '=', '', '="utf-8"x', '=utf_8', '=utf-16'].map(
-      (rest): [string, Record<string, string>] => [
-        `charset${rest}`,
-        { 'Content-Type': `application/json; charset${rest}` },
-      ],
+  it.each([
+    ...['text/plain; application/json', 'application/x-www-form-urlencoded', 'application/vnd.api+json'],
+    ...['application;x=y/json', 'application/json, application/json', `application/json${'; '.repeat(6_000)}!`],
+    ...['="latin1', '=utf-8 x', '= utf-8', '=', '', '="utf-8"x', '=utf-16', '=utf-8; charset=utf-16'].map(
+      (rest) => `application/json; charset${rest}`,
     ),
-    ['a parameter between type and subtype', { 'Content-Type': 'application;x=y/json' }],
-    ['a list of media types', { 'Content-Type': 'application/json, application/json' }],
-    ['many half parameters', { 'Content-Type': `application/json${'; '.repeat(6_000)}!` }],
-    ['a Content-Encoding', { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
-  ])('unsupported_media_type to %s, before it looks at the body', async (_case, headers) => {
-    const message = expectError(await createPet(api, '{', headers), 400, 'unsupported_media_type');
-    expect(message).toMatch(/Content-Type.*(application\/json|UTF-8)|Content-Encoding/);
+    // The form of RFC 8187.
+    "application/json; Charset*=utf-8''utf-8",
+  ])('unsupported_media_type to the Content-Type %s, before it looks at the body', async (type) => {
+    const response = await createPet(api, '{', { 'Content-Type': type });
+    expect(expectError(response, 400, 'unsupported_media_type')).toMatch(/Content-Type.*application\/json.*UTF-8/);
+  });
+
+  it('unsupported_media_type to no Content-Type, and to a Content-Encoding', async () => {
+    expectError(await createPet(api, '{', {}), 400, 'unsupported_media_type');
+    const response = await createPet(api, '{', { ...JSON_TYPE, 'Content-Encoding': 'gzip' });
+    expect(expectError(response, 400, 'unsupported_media_type')).toContain('Content-Encoding');
   });
 
   it('and stores nothing of it', async () => {
     expect(petsOf(await listPets(api, `?categoryId=${EMPTY}`))).toEqual([]);
   });
 
-  it.each([
-    ['a body that is not JSON', '{', JSON_TYPE],
-    ['a body over 64 KiB', 'x'.repeat(MAX_BODY_BYTES + 1), JSON_TYPE],
-  ])('only after 401: to %s', async (_case, body, headers) => {
-    const post = (more: object) => request(api, '/v1/pets', { method: 'POST', headers: { ...headers, ...more }, body });
-    expectError(await post({}), 401, 'missing_api_key');
-    expectError(await post(bearer('nonsense')), 401, 'invalid_api_key');
+  it('only after 401', async () => {
+    const body = '{'.repeat(MAX_BODY_BYTES + 1);
+    expectError(await request(api, '/v1/pets', { method: 'POST', headers: JSON_TYPE, body }), 401, 'missing_api_key');
   });
 });
 
 describe('a categoryId', () => {
-  const digits = fc.nat({ max: 999_999 });
-
   it('comes back digit by digit, whichever int64 it is', async () => {
     const property = fc.asyncProperty(fc.bigInt({ min: LEAST, max: GREATEST }), async (categoryId) => {
       const created = await createPet(api, `{"name":"Luna","categoryId":${categoryId}}`);
@@ -187,68 +160,6 @@ describe('a categoryId', () => {
     const bounds = [LEAST, LEAST + 1n, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n + 1n, 10n ** 18n + 1n, GREATEST];
     await fc.assert(property, { numRuns: RUNS, examples: bounds.map((each) => [each]) });
   });
-
-  it('is 0 where it is -0', async () => {
-    expect(categoryIdsOf((await createPet(api, '{"name":"Luna","categoryId":-0}')).body)).toEqual(['0']);
-  });
-
-  it.each([
-    [
-      'integer beyond int64',
-      fc
-        .oneof(fc.bigInt({ min: GREATEST + 1n, max: 2n ** 200n }), fc.bigInt({ min: -(2n ** 200n), max: LEAST - 1n }))
-        .map(String),
-    ],
-    [
-      'number with a fraction or an exponent',
-      fc.oneof(
-        fc.tuple(digits, digits).map(([whole, fraction]) => `${whole}.${fraction}`),
-        fc.tuple(digits, fc.constantFrom('e', 'E', 'e+', 'e-'), fc.nat({ max: 400 })).map((parts) => parts.join('')),
-      ),
-    ],
-  ])('is refused, whichever %s it is', async (_case, texts) => {
-    const property = fc.asyncProperty(texts, async (text) => {
-      const response = await createPet(api, `{"name":"Luna","categoryId":${text}}`);
-      expectError(response, 400, 'invalid_parameter');
-    });
-    await fc.assert(property, { numRuns: RUNS });
-  });
-});
-
-describe('a name', () => {
-  it.each(['grapheme', 'binary'] as const)('comes back as it was sent, whichever %s string it is', async (unit) => {
-    const isName = (text: string) => hasVisible(text) && !text.includes('\0') && [...text].length <= 255;
-    const names = fc.string({ unit, minLength: 1, maxLength: 255 }).filter(isName);
-    const property = fc.asyncProperty(names, async (name) => {
-      expect((await expectCreated(await createPet(api, JSON.stringify({ name, categoryId: 1 })))).name).toBe(name);
-    });
-    await fc.assert(property, { numRuns: RUNS });
-  });
-
-  it('of any length is judged by its code points alone', async () => {
-    const lengths = fc.tuple(fc.constantFrom('x', 'é', '語', '🐈'), fc.integer({ min: 250, max: 260 }));
-    const property = fc.asyncProperty(lengths, async ([character, length]) => {
-      const response = await createPet(api, JSON.stringify({ name: character.repeat(length), categoryId: 1 }));
-      expect(response.status).toBe(length <= 255 ? 201 : 400);
-    });
-    await fc.assert(property, { numRuns: RUNS, examples: [[['🐈', 255]], [['🐈', 256]]] });
-  });
-});
-
-it('any bytes in a body are answered 201 or a 400 of the registry', async () => {
-  const jsonBytes = (value: unknown) => Buffer.from(JSON.stringify(value));
-  const bodies = fc.oneof(
-    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
-    fc.json({ maxDepth: 4 }).map((text) => Buffer.from(text)),
-    fc.record({ name: fc.jsonValue(), categoryId: fc.jsonValue(), status: fc.jsonValue() }).map(jsonBytes),
-  );
-  const property = fc.asyncProperty(bodies, async (body) => {
-    const response = await createPet(api, body);
-    if (response.status === 201) return;
-    const { code } = JSON.parse(response.body) as { readonly code: string };
-    expectError(response, 400, code === 'invalid_json' ? 'invalid_json' : 'invalid_parameter');
-  });
-  await fc.assert(property, { numRuns: 3 * RUNS });
 });
 
 const bodyOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).body;
@@ -258,7 +169,6 @@ describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
   it.each([
     ['a name', '{"name":" Łuna 🐈 "}', '"name":" Łuna 🐈 ","categoryId":1,"status":"available"'],
     ['a category', `{"categoryId":${LEAST}}`, `"name":"Luna","categoryId":${LEAST},"status":"available"`],
-    ['a status', '{"status":"pending"}', '"name":"Luna","categoryId":1,"status":"pending"'],
     ['what it has already', '{"status":"available"}', '"name":"Luna","categoryId":1,"status":"available"'],
     [
       'all of them, beside what is ignored',
@@ -275,30 +185,19 @@ describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
     expect(await tagOf(id)).toBe(response.headers['etag']);
   });
 
-  it.each(['Application/JSON; charset="UTF-8"', 'application/merge-patch+json; charset=utf-8'])(
-    'to a body of type %s',
-    async (type) => {
-      const response = await changePet(api, await addPet(api), { name: 'Milo' }, { 'Content-Type': type });
-      expect(response).toMatchObject({ status: 200 });
-    },
-  );
-
   it('whose name was mended while an order is placed, and whose status waits for its end', async () => {
-    const { id, petId } = await placeOrder(api);
+    const { petId } = await placeOrder(api);
     expect(await changePet(api, petId, { name: 'Milo', status: 'pending' })).toMatchObject({ status: 200 });
-    for (const status of ['available', 'sold'])
-      expectError(await changePet(api, petId, { name: 'Nala', status }), 409, 'order_in_progress');
+    expectError(await changePet(api, petId, { name: 'Nala', status: 'sold' }), 409, 'order_in_progress');
     expect(await bodyOf(petId)).toContain('"name":"Milo"');
-    await end(api, 'cancel', id);
-    expect(await changePet(api, petId, { status: 'pending' })).toMatchObject({ status: 200 });
   });
 });
 
 describe('PATCH /v1/pets/{petId} answers', () => {
   it.each([
-    [/^name /, ['null', '""', '" "', '1', '["x"]', `"${'x'.repeat(256)}"`].map((name) => `{"name":${name}}`)],
+    [/^name /, ['null', '""', '1', `"${'x'.repeat(256)}"`].map((name) => `{"name":${name}}`)],
     [/^categoryId /, ['null', '"1"', '1.0', '9223372036854775808'].map((id) => `{"categoryId":${id}}`)],
-    [/^status /, ['null', '"lost"', '"Sold"', '1'].map((status) => `{"name":"Milo","status":${status}}`)],
+    [/^status /, ['null', '"lost"', '1'].map((status) => `{"name":"Milo","status":${status}}`)],
     [/at least one of name, categoryId and status/, ['{}', '{"colour":"black"}']],
   ])('400 invalid_parameter, %s, to a bad change, and changes nothing', async (message, changes) => {
     const id = await addPet(api);
@@ -308,17 +207,9 @@ describe('PATCH /v1/pets/{petId} answers', () => {
     expect(await bodyOf(id)).toBe(before);
   });
 
-  it('400 invalid_json to what is no object, and 400 unsupported_media_type before it looks at it', async () => {
-    const id = await addPet(api);
-    for (const body of ['', '[]', 'null', '{"name":"a","name":"b"}', '{"name":"\\u0000"}'])
-      expectError(await changePet(api, id, body), 400, 'invalid_json');
-    for (const type of [
-      'text/plain',
-      'application/json-patch+json',
-      'application/merge-patch+json; charset=latin1',
-      '',
-    ]) {
-      const response = await changePet(api, id, '{', { 'Content-Type': type });
+  it('400 unsupported_media_type to a patch of another kind', async () => {
+    for (const type of ['application/json-patch+json', 'application/merge-patch+json; charset=latin1']) {
+      const response = await changePet(api, 1, '{}', { 'Content-Type': type });
       const message = expectError(response, 400, 'unsupported_media_type');
       expect(message).toMatch(/application\/json or application\/merge-patch\+json/);
     }
@@ -331,10 +222,6 @@ describe('PATCH /v1/pets/{petId} answers', () => {
     expect(await bodyOf(id)).toContain('"status":"sold"');
   });
 
-  it.each(['999999999', '0', '-1', 'x', '1.0', '9223372036854775808', '01'])('404 to the animal %s', async (id) => {
-    expectError(await changePet(api, id, { name: 'Milo' }), 404, 'not_found');
-  });
-
   it('400 before 412, and 412 before 409', async () => {
     const { petId } = await placeOrder(api);
     const other = { 'If-Match': '"another"' };
@@ -345,42 +232,12 @@ describe('PATCH /v1/pets/{petId} answers', () => {
   });
 });
 
-describe('If-Match', () => {
-  it('changes the animal that has the tag, also once it is again as it was, and no other version', async () => {
-    const id = await addPet(api);
-    const tag = { 'If-Match': await tagOf(id) };
-    expect(await changePet(api, id, { name: 'Milo' }, tag)).toMatchObject({ status: 200 });
-    expectError(await changePet(api, id, { name: 'Nala' }, tag), 412, 'precondition_failed');
-    expectError(await withdrawPet(api, id, tag), 412, 'precondition_failed');
-    await changePet(api, id, { name: 'Luna' });
-    expect(await withdrawPet(api, id, tag)).toMatchObject({ status: 204 });
-  });
-
-  it.each<[string, (tag: string) => string, number]>([
-    ['*', () => '*', 200],
-    ['several tags, one of them its own', (tag) => `"a" ,, W/"b",${tag}`, 200],
-    ['its own tag as a weak one', (tag) => `W/${tag}`, 412],
-    ['its tag in upper case', (tag) => tag.toUpperCase(), 412],
-    ['an empty tag', () => '""', 412],
-    ['its tag without quotes', (tag) => tag.replaceAll('"', ''), 400],
-    ['an open quote', (tag) => tag.slice(0, -1), 400],
-    ['a star among tags', (tag) => `*, ${tag}`, 400],
-    ['a comma', () => ',', 400],
-  ])('of %s', async (_case, headerOf, status) => {
-    const id = await addPet(api);
-    const response = await changePet(api, id, { name: 'Milo' }, { 'If-Match': headerOf(await tagOf(id)) });
-    expect(response).toMatchObject({ status });
-    expect(await bodyOf(id)).toContain(status === 200 ? '"name":"Milo"' : '"name":"Luna"');
-  });
-});
-
 describe('DELETE /v1/pets/{petId}', () => {
-  it.each([...STATUSES])('answers 204 for an animal that is %s', async (status) => {
-    const response = await withdrawPet(api, await addPet(api, status));
+  it('answers 204 without a body', async () => {
+    const response = await withdrawPet(api, await addPet(api, 'sold'));
     expect(response).toMatchObject({ status: 204, body: '', headers: { 'x-stability': 'beta' } });
     expect(response.headers).not.toHaveProperty('content-type');
     expect(response.headers).not.toHaveProperty('content-length');
-    expectLimitHeaders(response);
   });
 
   it('takes the animal out of every list, and its id answers 404 to every operation', async () => {
@@ -398,12 +255,9 @@ describe('DELETE /v1/pets/{petId}', () => {
   it('is refused while an order is placed, and leaves its earlier orders readable', async () => {
     const order = await placeOrder(api);
     expectError(await withdrawPet(api, order.petId), 409, 'order_in_progress');
-    expect(await get(api, `/v1/pets/${order.petId}`)).toMatchObject({ status: 200 });
     await end(api, 'complete', order.id);
     expect(await withdrawPet(api, order.petId)).toMatchObject({ status: 204 });
-    const read = JSON.parse((await get(api, `${ORDERS}/${order.id}`)).body) as unknown;
-    expect(read).toMatchObject({ id: order.id, petId: order.petId, status: 'completed' });
-    expect((await get(api, `${ORDERS}?status=completed`)).body).toContain(`"petId":${order.petId},`);
+    expect((await get(api, `${ORDERS}/${order.id}`)).body).toContain(`"petId":${order.petId},"status":"completed"`);
   });
 
   it('is an Error body if the request turns out not to be HTTP', async () => {
@@ -412,8 +266,10 @@ describe('DELETE /v1/pets/{petId}', () => {
     expectError(response, 400, 'bad_request');
   });
 
-  it.each(['999999999', '0', '-1', 'x', '9223372036854775808'])('answers 404 to the animal %s', async (id) => {
-    expectError(await withdrawPet(api, id), 404, 'not_found');
-    expectError(await withdrawPet(api, id, { 'If-Match': '*' }), 404, 'not_found');
+  it('and PATCH answer 404 to what is no id of an animal', async () => {
+    for (const id of ['999999999', 'x', '9223372036854775808']) {
+      expectError(await changePet(api, id, { name: 'Milo' }), 404, 'not_found');
+      expectError(await withdrawPet(api, id, { 'If-Match': '*' }), 404, 'not_found');
+    }
   });
 });

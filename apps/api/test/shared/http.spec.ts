@@ -1,22 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { expectError, expectHeadError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
-import { addPet, bearer, changePet, get, listPets, rawHead, sendOnce, withdrawPet } from '../support/pets-client.js';
+import { bearer, get, listPets, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
-import { newCategoryId, useSharedApi } from '../support/shared-api.js';
-import {
-  addCategory,
-  CATEGORIES,
-  categoryOf,
-  end,
-  messageOf,
-  MESSAGES,
-  ORDERS,
-  placeOrder,
-  writeMessage,
-} from '../support/store-client.js';
+import { useSharedApi } from '../support/shared-api.js';
 
 interface Operation {
   readonly requestBody?: { readonly content: object };
@@ -48,28 +37,10 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const OWN_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
 const api = useSharedApi();
-/** Of a resource of each kind. */
-const READABLE: Record<string, string> = {};
-
-beforeAll(async () => {
-  const { id, petId } = await placeOrder(api);
-  Object.assign(READABLE, {
-    'a list': `/v1/pets?id=${petId}`,
-    'an empty list': '/v1/pets?id=999999999',
-    'an animal': `/v1/pets/${petId}`,
-    'a list of orders': ORDERS,
-    'an order': `${ORDERS}/${id}`,
-    'a list of categories': `${CATEGORIES}?id=1`,
-    'a category': `${CATEGORIES}/${categoryOf(await addCategory(api, `Kind ${newCategoryId()}`), 201).id}`,
-    'a message': `${MESSAGES}/${messageOf(await writeMessage(api, 'Hello'), 202).id}`,
-  });
-});
 
 const send = (requestLine: string, ...headers: readonly string[]) =>
   sendOnce(api, rawHead(api, `${requestLine} HTTP/1.1`, headers));
 const sendBy = (method: string, path: string) => request(api, path, { method, headers: bearer(api.key) });
-const conditionally = (path: string, tag: string, method = 'GET') =>
-  request(api, path, { method, headers: { ...bearer(api.key), 'If-None-Match': tag } });
 
 function post(body: string, ...headers: readonly string[]): Promise<RawResponse> {
   return sendOnce(
@@ -81,13 +52,9 @@ function post(body: string, ...headers: readonly string[]): Promise<RawResponse>
 /** A response of each way to answer. The request may have one more header. */
 const RESPONSES: readonly (readonly [string, number, (header: string) => Promise<RawResponse>])[] = [
   ['a list', 200, (header) => send('GET /v1/pets?limit=1', header)],
-  ['a list that the client has', 304, (header) => send('GET /v1/pets?limit=1', header, 'If-None-Match: *')],
   ['a new animal', 201, (header) => post(LUNA, header, JSON_TYPE)],
-  ['how the caller stands', 200, (header) => send('GET /v1/rate_limit', header)],
   ['the allowed methods', 204, (header) => send('OPTIONS /v1/pets', header)],
   ['a bad parameter', 400, (header) => send('GET /v1/pets?limit=0', header)],
-  ['a bad body', 400, (header) => post('{', header, JSON_TYPE)],
-  ['a bad media type', 400, (header) => post(LUNA, header)],
   ['a bad percent-encoding', 400, (header) => send('GET /v1/pets/%zz', header)],
   ['a missing Host', 400, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], []))],
   ['a missing key', 401, (header) => sendOnce(api, rawHead(api, 'GET /cats HTTP/1.1', [header], ['Host: localhost']))],
@@ -106,7 +73,7 @@ it.each(RESPONSES)(
     const response = await respond('X-Request-Id: Order_66-b');
     expect(response).toMatchObject({ status, headers: { 'x-request-id': 'Order_66-b' } });
     expectLimitHeaders(response);
-    if (status === 204 || status === 304) expect(response).toMatchObject({ status, body: '' });
+    if (status === 204) expect(response).toMatchObject({ status, body: '' });
     else expect(response).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
     const other = await respond('X-Request-Id: not an id');
     expect(other).toMatchObject({ status, headers: { 'x-request-id': expect.stringMatching(OWN_ID) } });
@@ -127,33 +94,28 @@ describe('an X-Request-Id', () => {
   );
 
   it('is made for each request that has none', async () => {
-    const responses = await Promise.all(Array.from({ length: 20 }, () => send('GET /v1/rate_limit')));
-    expect(new Set(responses.map(({ headers }) => headers['x-request-id'])).size).toBe(20);
+    const responses = [await send('GET /v1/rate_limit'), await send('GET /v1/rate_limit')];
+    expect(new Set(responses.map(({ headers }) => headers['x-request-id'])).size).toBe(2);
   });
 });
 
 describe('X-Stability', () => {
   it.each(operations)('has the stability of $method $path, $stability', async ({ method, path, stability }) => {
-    const [head, whole] = [
-      rawHead(api, `${method} ${path} HTTP/1.1`, [], ['Host: a b']),
-      { method, headers: bearer(api.key) },
-    ];
+    const whole = { method, headers: bearer(api.key) };
     const answers = [
       await request(api, path, whole),
       await request(api, `${path}?x=1`, whole),
       await request(api, path, { method }),
       await request(api, `${path}?x=${'x'.repeat(9_000)}`, whole),
-      await sendOnce(api, head),
+      await sendOnce(api, rawHead(api, `${method} ${path} HTTP/1.1`, [], ['Host: a b'])),
     ];
     expect(answers.map(({ status }) => status).slice(1)).toEqual([400, 401, 414, 400]);
     for (const { headers } of answers) expect(headers['x-stability']).toBe(stability);
   });
 
   it('is on answers of success, and absent where no operation is', async () => {
-    for (const path of [ORDERS, CATEGORIES]) expect((await get(api, path)).headers['x-stability']).toBe('beta');
-    expect((await writeMessage(api, 'Hello')).headers['x-stability']).toBe('experimental');
-    for (const path of ['/v1/pets', '/v1/store'])
-      expect((await get(api, path)).headers).not.toHaveProperty('x-stability');
+    expect((await get(api, '/v1/categories')).headers['x-stability']).toBe('beta');
+    expect((await get(api, '/v1/store')).headers).not.toHaveProperty('x-stability');
   });
 });
 
@@ -168,21 +130,18 @@ describe('an unknown query parameter', () => {
   });
 
   it.each([
-    ['given twice', 'colour=black&colour=white', 'colour'],
     ['after, which is the cursor inside', 'after=1', 'after'],
     ['__proto__', '__proto__=1', '__proto__'],
-    ['with encoded letters, beside a wrong limit', 'limit=0&%63olour=1', 'colour'],
+    ['with encoded letters, beside a wrong limit', 'limit=0&%63olour=1&%63olour=2', 'colour'],
     ['with quotes', 'a"b=1', 'a\\"b'],
   ])('%s is refused and named', async (_case, query, name) => {
     const message = expectError(await listPets(api, `?${query}`), 400, 'invalid_parameter');
-    expect(message.startsWith(`"${name}" is not a query parameter`)).toBe(true);
+    expect(message).toContain(`"${name}" is not a query parameter`);
   });
 
-  it('is shown with its first 50 characters, each time it is sent', async () => {
-    for (let time = 0; time < 3; time += 1) {
-      const message = expectError(await listPets(api, `?${'x'.repeat(7_000)}=1`), 400, 'invalid_parameter');
-      expect(message.length).toBeLessThan(200);
-    }
+  it('is shown with its first 50 characters', async () => {
+    const message = expectError(await listPets(api, `?${'x'.repeat(7_000)}=1`), 400, 'invalid_parameter');
+    expect(message.length).toBeLessThan(200);
   });
 
   it('is refused after a missing key, an unknown path, a wrong method and a wrong media type', async () => {
@@ -197,6 +156,18 @@ describe('an unknown query parameter', () => {
   it.each(['?', '?&', '?&&limit=1&'])('is not what %s has', async (query) => {
     expect(await listPets(api, query)).toMatchObject({ status: 200 });
   });
+});
+
+describe('a body', () => {
+  it.each(operations.filter(({ type }) => type !== undefined))(
+    'of $method $path is an object of JSON, and its media type is looked at first',
+    async ({ method, path, type = '' }) => {
+      const send = (contentType: string, body: string) =>
+        request(api, path, { method, headers: { ...bearer(api.key), 'Content-Type': contentType }, body });
+      for (const body of ['[]', '{"a":1,"a":2}']) expectError(await send(type, body), 400, 'invalid_json');
+      expectError(await send('text/plain', '{'), 400, 'unsupported_media_type');
+    },
+  );
 });
 
 describe('a path nothing is at is answered 404 not_found:', () => {
@@ -253,22 +224,10 @@ describe.each(ALLOWED)('$path', ({ path, allowed }) => {
   });
 });
 
-it('a method is refused before parameters, media type and body are looked at', async () => {
-  expectError(await sendBy('DELETE', '/v1/pets?limit=0'), 405, 'method_not_allowed');
-  const headers = { ...bearer(api.key), 'Content-Type': 'text/plain' };
-  expectError(await request(api, '/v1/pets', { method: 'PUT', headers, body: '{' }), 405, 'method_not_allowed');
-});
-
 describe('a path with a bad percent-encoding is answered 400 bad_request:', () => {
   it.each([
-    ...['/v1/pets/%', '/v1/pets/%2', '/v1/pets/%1g', '/v1/pets/%u0031', '/v1/pets/%ff', '/v1/pets/%C3%28'],
-    ...[
-      '/v1/pets/%E2%82',
-      '/v1/pets/%C0%AF',
-      '/v1/pets/%ED%A0%80',
-      '/v1/store/orders/%ff/cancel',
-      '/v1/messages/%C0%80',
-    ],
+    ...['/v1/pets/%', '/v1/pets/%2', '/v1/pets/%1g', '/v1/pets/%u0031', '/v1/pets/%ff'],
+    ...['/v1/pets/%E2%82', '/v1/pets/%C0%AF', '/v1/pets/%ED%A0%80', '/v1/store/orders/%ff/cancel'],
     ...['/v1/%zz', '/v1/pets%', '/%zz', '/%zz/v1/pets', '/%zz?limit=1', '//%zz'],
   ])('%s', async (path) => {
     expect(expectError(await get(api, path), 400, 'bad_request')).toMatch(/percent-encoding/);
@@ -301,197 +260,5 @@ describe('a URL', () => {
     expectError(await send(`GET ${api.origin}`), 404, 'not_found');
     const head = rawHead(api, `GET ${api.origin}/v1/pets HTTP/1.1`, [], ['Host: localhost']);
     expectError(await sendOnce(api, head), 401, 'missing_api_key');
-  });
-});
-
-/** A resource that is there, and an operation that changes it: method, path of the operation, path of the resource, body. */
-type Change = readonly [method: string, path: string, resource: string, body: string];
-const onAnimal = async (method: string, body = ''): Promise<Change> => {
-  const path = `/v1/pets/${await addPet(api)}`;
-  return [method, path, path, body];
-};
-const onCategory = async (method: string, body = ''): Promise<Change> => {
-  const path = `${CATEGORIES}/${categoryOf(await addCategory(api, `Kind ${newCategoryId()}`), 201).id}`;
-  return [method, path, path, body];
-};
-const onOrder = async (ending: string): Promise<Change> => {
-  const path = `${ORDERS}/${(await placeOrder(api)).id}`;
-  return ['POST', `${path}/${ending}`, path, ''];
-};
-const newName = () => `{"name":"Kind ${newCategoryId()}"}`;
-const withBody = (method: string, path: string, body: string, headers: Readonly<Record<string, string>>) =>
-  request(api, path, {
-    method,
-    headers: { ...bearer(api.key), 'Content-Type': 'application/json', ...headers },
-    ...(body !== '' && { body }),
-  });
-
-describe('a condition (RFC 9110 §13.2.2)', () => {
-  const failing = (tag: string): readonly Record<string, string>[] => [
-    { 'If-Match': '"another"' },
-    { 'If-Match': `W/${tag}` },
-    { 'If-Match': '"another"', 'If-None-Match': tag },
-  ];
-  const failingAChange = (tag: string): readonly Record<string, string>[] => [
-    ...failing(tag),
-    { 'If-None-Match': '*' },
-    { 'If-None-Match': `"another", ${tag}` },
-    { 'If-None-Match': `W/${tag}` },
-    { 'If-Match': tag, 'If-None-Match': tag },
-  ];
-  const MALFORMED = ['', ',', 'tag', '"tag', 'w/"tag"', '*, "tag"', '"a" "b"', '"a"b'];
-  const malformed = ['If-Match', 'If-None-Match'].flatMap((name) => MALFORMED.map((value) => ({ [name]: value })));
-
-  it.each<[string, number, () => Promise<Change>]>([
-    ['PATCH of an animal', 200, () => onAnimal('PATCH', '{"name":"Milo"}')],
-    ['DELETE of an animal', 204, () => onAnimal('DELETE')],
-    ['PUT of a category', 200, () => onCategory('PUT', newName())],
-    ['DELETE of a category', 204, () => onCategory('DELETE')],
-    ['completion of an order', 200, () => onOrder('complete')],
-    ['cancellation of an order', 200, () => onOrder('cancel')],
-  ])('that fails for the %s is 412 with the current ETag and changes nothing', async (_case, status, prepare) => {
-    const [method, path, resource, body] = await prepare();
-    const before = await get(api, resource);
-    const etag = before.headers['etag'] ?? '';
-    for (const conditions of failingAChange(etag)) {
-      const response = await withBody(method, path, body, conditions);
-      expectError(response, 412, 'precondition_failed');
-      expect([conditions, response.headers['etag']]).toEqual([conditions, etag]);
-    }
-    for (const conditions of malformed)
-      expectError(await withBody(method, path, body, conditions), 400, 'invalid_parameter');
-    expect((await get(api, resource)).body).toBe(before.body);
-    const holding = { 'If-Match': `"another", ${etag}`, 'If-None-Match': '"another", W/"third"' };
-    const response = await withBody(method, path, body, holding);
-    expect(response).toMatchObject({ status });
-    const { headers } = await get(api, resource);
-    if (status === 200) expect(response.headers).toMatchObject({ etag: headers['etag'] });
-    expect(headers['etag']).not.toBe(etag);
-  });
-
-  it.each(
-    ['a list', 'an empty list', 'an animal', 'a list of orders', 'an order', 'a list of categories'].concat(
-      'a category',
-      'a message',
-    ),
-  )('that fails for the GET of %s is 412 with its ETag, and If-Match is judged first', async (name) => {
-    const path = READABLE[name] ?? '';
-    const { headers } = await get(api, path);
-    const etag = headers['etag'] ?? '';
-    for (const conditions of failing(etag)) {
-      const response = await withBody('GET', path, '', conditions);
-      expectError(response, 412, 'precondition_failed');
-      expect(response.headers).toMatchObject({ etag });
-      const head = await withBody('HEAD', path, '', conditions);
-      expectHeadError(head, 412);
-      expect(head.headers).toMatchObject({ etag, 'content-length': response.headers['content-length'] });
-    }
-    for (const conditions of malformed)
-      expectError(await withBody('GET', path, '', conditions), 400, 'invalid_parameter');
-    for (const [status, conditions] of [
-      [200, { 'If-Match': '*', 'If-None-Match': '"another"' }],
-      [304, { 'If-Match': `W/"a", ${etag}`, 'If-None-Match': etag }],
-    ] as const)
-      expect(await withBody('GET', path, '', conditions)).toMatchObject({ status, headers: { etag } });
-  });
-
-  it('is judged by none for a POST to a collection, whose 201 has the ETag of its GET', async () => {
-    const conditions = [...failingAChange('"tag"'), ...malformed, { 'If-Match': '*' }];
-    for (const [path, body] of [
-      ['/v1/pets', () => LUNA],
-      [CATEGORIES, newName],
-      [ORDERS, async () => `{"petId":${await addPet(api)}}`],
-    ] as const) {
-      for (const each of conditions) {
-        const response = await withBody('POST', path, await body(), each);
-        expect(response).toMatchObject({ status: 201 });
-        const { headers } = await get(api, response.headers['location']?.slice(api.origin.length) ?? '');
-        expect([path, response.headers['etag']]).toEqual([path, headers['etag']]);
-      }
-    }
-    expect(await withBody('POST', MESSAGES, '{"message":"Hello"}', { 'If-None-Match': '*' })).toMatchObject({
-      status: 202,
-    });
-  });
-});
-
-describe('an entity tag', () => {
-  it.each(
-    ['a list', 'an empty list', 'an animal', 'a list of orders', 'an order', 'a list of categories'].concat(
-      'a category',
-      'a message',
-    ),
-  )(
-    'of %s is strong, the same for the same content and for HEAD, and makes the answer 304 without a body',
-    async (name) => {
-      const path = READABLE[name] ?? '';
-      const whole = await get(api, path);
-      const etag = whole.headers['etag'] ?? '';
-      expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
-      expect((await sendBy('HEAD', path)).headers['etag']).toBe(etag);
-      for (const method of ['GET', 'HEAD']) {
-        const response = await conditionally(path, etag, method);
-        expect(response).toMatchObject({ status: 304, body: '', headers: { etag } });
-        for (const absent of ['transfer-encoding', ...(method === 'GET' ? ['content-length'] : [])])
-          expect(response.headers).not.toHaveProperty(absent);
-        expectLimitHeaders(response);
-      }
-      expect(await conditionally(path, '"another"')).toMatchObject({ status: 200, body: whole.body });
-    },
-  );
-
-  it.each<[number, string, (tag: string) => string]>([
-    [304, 'as a weak one', (tag) => `W/${tag}`],
-    [304, 'among others', (tag) => `"a", ${tag} , "b"`],
-    [304, 'as *', () => '*'],
-    [400, 'without quotes', (tag) => tag.replaceAll('"', '')],
-    [400, 'as nothing', () => ''],
-    [400, 'after another, without a comma', (tag) => `"a" ${tag}`],
-    [200, 'in part', (tag) => `${tag.slice(0, 20)}"`],
-    [200, 'as an empty one', () => '""'],
-    [200, 'within another', (tag) => `"a,${tag.replaceAll('"', '')}"`],
-  ])('makes the answer %i if the client has it %s', async (status, _case, headerOf) => {
-    const path = READABLE['an animal'] ?? '';
-    const { headers } = await get(api, path);
-    expect(await conditionally(path, headerOf(headers['etag'] ?? ''))).toMatchObject({ status });
-  });
-
-  it('is another one once a page is the last, an animal has changed or gone, or an order has ended', async () => {
-    const categoryId = newCategoryId();
-    const [id, next] = [await addPet(api, 'available', categoryId), await addPet(api, 'available', categoryId)];
-    const path = `/v1/pets?categoryId=${categoryId}&limit=1`;
-    const tags = [(await get(api, path)).headers['etag'] ?? ''];
-    const known = await conditionally(path, tags[0] ?? '');
-    expect(known).toMatchObject({ status: 304 });
-    expect(known.headers).not.toHaveProperty('link');
-    for (const change of [
-      () => withdrawPet(api, next),
-      () => changePet(api, id, { name: 'Milo' }),
-      () => withdrawPet(api, id),
-    ]) {
-      await change();
-      const response = await conditionally(path, tags.at(-1) ?? '');
-      expect(response).toMatchObject({ status: 200 });
-      expect(response.headers).not.toHaveProperty('link');
-      tags.push(response.headers['etag'] ?? '');
-    }
-    expect(new Set(tags).size).toBe(4);
-    const order = await placeOrder(api);
-    const before = (await get(api, `${ORDERS}/${order.id}`)).headers['etag'] ?? '';
-    await end(api, 'cancel', order.id);
-    expect(await conditionally(`${ORDERS}/${order.id}`, before)).toMatchObject({ status: 200 });
-  });
-
-  it.each(['/v1/rate_limit', '/v1/pets/999999999'])('is not on %s, and no condition changes that', async (path) => {
-    const response = await conditionally(path, '*');
-    expect([200, 404]).toContain(response.status);
-    expect(response.headers).not.toHaveProperty('etag');
-  });
-
-  it.each(['a list', 'a category'])('is not on %s for a request that turns out not to be HTTP', async (name) => {
-    const head = rawHead(api, `GET ${READABLE[name] ?? ''} HTTP/1.1`, ['If-None-Match: *', CHUNKED]);
-    const refused = await sendOnce(api, `${head}zz\r\n`);
-    expectError(refused, 400, 'bad_request');
-    expect(refused.headers).not.toHaveProperty('etag');
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError, expectHeadError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { bearer, get, listPets, nextPageOf, walk } from '../support/pets-client.js';
-import { request, sendRaw } from '../support/raw-http.js';
+import { request } from '../support/raw-http.js';
 import { openKeys, useSharedApi } from '../support/shared-api.js';
 import {
   addPet,
@@ -17,24 +17,12 @@ import {
   postOrder,
 } from '../support/store-client.js';
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ENDINGS = [
   { ending: 'complete', status: 'completed', pet: 'sold' },
   { ending: 'cancel', status: 'cancelled', pet: 'available' },
 ] as const;
 /** No id of an order. */
-const NO_IDS = [
-  '999999999',
-  '0',
-  '9223372036854775808',
-  '9'.repeat(8_000),
-  '',
-  'mine',
-  '1.0',
-  '%2B1',
-  '01',
-  '-',
-].concat('%201', '1%00', '1%2F', '%EF%BC%91', ':orderId', '__proto__', '*', '%F0%9F%90%88');
+const NO_IDS = ['999999999', '9223372036854775808', '', 'mine', '1.0', '1%00'];
 
 const api = useSharedApi();
 
@@ -53,7 +41,6 @@ describe('POST /v1/store/orders answers 201', () => {
     const response = await orderPet(api, petId);
     const order = orderOf(response, 201);
     expect(response.body).toBe(bodyOf({ ...order, petId, status: 'placed', updatedAt: order.createdAt }));
-    expect(order.createdAt).toMatch(INSTANT);
     expect(Date.parse(order.createdAt)).toBeGreaterThanOrEqual(begun);
     expect(Date.parse(order.createdAt)).toBeLessThanOrEqual(Date.now());
     expect(response.headers['content-type']).toBe(JSON_CONTENT_TYPE);
@@ -68,22 +55,13 @@ describe('POST /v1/store/orders answers 201', () => {
     expect(orderOf(response, 201)).toMatchObject({ petId, status: 'placed' });
   });
 
-  it('up to the limit of an account, and 409 too_many_orders beyond, also under Idempotency-Keys', async () => {
+  it('up to the limit of an account, and 409 too_many_orders beyond, also under an Idempotency-Key', async () => {
     const [key] = await openKeys();
-    const pets = await Promise.all(Array.from({ length: 110 }, () => addPet(api)));
-    const order = (petId: number, index: number) =>
-      postOrder(api, `{"petId":${petId}}`, {
-        'Content-Type': 'application/json',
-        ...(index % 2 === 0 && { 'Idempotency-Key': `order-${petId}` }),
-        ...bearer(key),
-      });
-    // Ten at a time, because the orders of an account wait for each other, and no request waits for long.
-    const answers = [];
-    for (let begun = 0; begun < pets.length; begun += 10) {
-      answers.push(...(await Promise.all(pets.slice(begun, begun + 10).map((pet, index) => order(pet, index)))));
-    }
-    const refused = answers.filter(({ status }) => status !== 201);
-    expect(refused).toHaveLength(10);
+    const pets = await Promise.all(Array.from({ length: 102 }, () => addPet(api)));
+    for (const petId of pets.splice(0, 100)) orderOf(await orderPet(api, petId, key), 201);
+    const [one, other] = pets;
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'over', ...bearer(key) };
+    const refused = [await orderPet(api, one ?? 0, key), await postOrder(api, `{"petId":${other}}`, headers)];
     for (const response of refused) expect(expectError(response, 409, 'too_many_orders')).toContain('100');
   });
 });
@@ -100,50 +78,26 @@ describe('POST /v1/store/orders answers 409 pet_not_available', () => {
 });
 
 describe('POST /v1/store/orders answers', () => {
-  it.each(['999999999', '0', '-1', '9223372036854775806', '-9223372036854775807'])(
-    '404 not_found to the petId %s',
-    async (petId) => {
-      expect(expectError(await postOrder(api, `{"petId":${petId}}`), 404, 'not_found')).toContain(petId);
-    },
-  );
+  it('404 not_found to an unknown petId', async () => {
+    expect(expectError(await orderPet(api, 999_999_999), 404, 'not_found')).toContain('999999999');
+  });
 
   it.each([
     ['is missing', '{"PetId":1,"pet_id":1,"order":{"petId":1}}'],
-    ['is null', '{"petId":null}'],
     ['is a string of digits', '{"petId":"1"}'],
-    ['is a string of U+0000 that was escaped twice', String.raw`{"petId":"\\u0000"}`],
     ['has a zero fraction', '{"petId":1.0}'],
     ['is 2^63', '{"petId":9223372036854775808}'],
   ])('400 invalid_parameter where petId %s', async (_case, body) => {
     expect(expectError(await postOrder(api, body), 400, 'invalid_parameter')).toMatch(/^petId\b/);
   });
-
-  it('400 to what is no object of JSON or another media type, 413 and 401, and the animal stays', async () => {
-    const petId = await addPet(api);
-    const good = `{"petId":${petId}}`;
-    for (const body of ['', `[${good}]`, 'null', `{"petId":${petId},"petId":${petId}}`, `{"petId":0${petId}}`])
-      expectError(await postOrder(api, body), 400, 'invalid_json');
-    expectError(await postOrder(api, good, {}), 400, 'unsupported_media_type');
-    expectError(await postOrder(api, good, { 'Content-Type': 'text/plain' }), 400, 'unsupported_media_type');
-    expectError(await postOrder(api, good.padEnd(65_537)), 413, 'payload_too_large');
-    expectError(await request(api, ORDERS, { method: 'POST', body: '{' }), 401, 'missing_api_key');
-    expect(await petStatus(api, petId)).toBe('available');
-  });
 });
 
 describe('GET /v1/store/orders/{orderId} answers', () => {
-  it("200 to each of the account's keys, to percent-encoded digits, and to HEAD without the body", async () => {
+  it("200 to each of the account's keys, and to HEAD without the body", async () => {
     const [one, other] = await openKeys();
     const order = await placeOrder(api, one);
     const response = await get(api, `${ORDERS}/${order.id}`, other);
-    expect(response).toMatchObject({
-      status: 200,
-      body: bodyOf(order),
-      headers: { 'content-type': JSON_CONTENT_TYPE },
-    });
-    expectLimitHeaders(response);
-    const digits = [...String(order.id)].map((digit) => `%3${digit}`).join('');
-    expect(orderOf(await get(api, `${ORDERS}/${digits}`, one))).toEqual(order);
+    expect(response).toMatchObject({ status: 200, body: bodyOf(order) });
     const head = await request(api, `${ORDERS}/${order.id}`, { method: 'HEAD', headers: bearer(one) });
     expect(head).toMatchObject({ status: 200, body: '' });
     expect(head.headers['content-length']).toBe(String(response.body.length));
@@ -156,10 +110,8 @@ describe('GET /v1/store/orders/{orderId} answers', () => {
     expect(message.replace(String(id), 'x')).toBe(unknown.replace('999999999', 'x'));
   });
 
-  it.each(NO_IDS)('404 not_found to the orderId %s, and 401 to no key', async (id) => {
+  it.each(NO_IDS)('404 not_found to the orderId %s', async (id) => {
     expectError(await get(api, `${ORDERS}/${id}`), 404, 'not_found');
-    expectHeadError(await request(api, `${ORDERS}/${id}`, { method: 'HEAD', headers: bearer(api.key) }), 404);
-    expectError(await request(api, `${ORDERS}/${id}`), 401, 'missing_api_key');
   });
 });
 
@@ -168,60 +120,41 @@ describe.each(ENDINGS)('POST /v1/store/orders/{orderId}/$ending', ({ ending, sta
     const order = await placeOrder(api);
     const response = await end(api, ending, order.id);
     const ended = orderOf(response);
-    expect(response.headers['content-type']).toBe(JSON_CONTENT_TYPE);
     expect(response.body).toBe(bodyOf({ ...order, status, updatedAt: ended.updatedAt }));
-    expect(ended.updatedAt).toMatch(INSTANT);
     expect(Date.parse(ended.updatedAt)).toBeGreaterThanOrEqual(Date.parse(order.createdAt));
-    expectLimitHeaders(response);
     await expectStays(ended);
-    expect((await listOrders(api, `?status=${status}&limit=100`)).body).toContain(response.body);
     expect(await petStatus(api, order.petId)).toBe(pet);
   });
 
-  it.each<[string, Parameters<typeof request>[2] & object]>([
-    ['no Content-Type', {}],
-    ['a body that is not JSON', { headers: { 'Content-Type': 'application/json' }, body: '{' }],
-    ['a body of a megabyte', { body: 'x'.repeat(1_000_000) }],
-  ])('answers 200 with %s, for no body is looked at', async (_case, options) => {
+  it('answers 200 whatever body comes, for none is looked at', async () => {
     const { id } = await placeOrder(api);
-    const headers = { ...options.headers, ...bearer(api.key) };
-    const response = await request(api, `${ORDERS}/${id}/${ending}`, { ...options, method: 'POST', headers });
+    const headers = { 'Content-Type': 'application/json', ...bearer(api.key) };
+    const body = '{'.repeat(1_000_000);
+    const response = await request(api, `${ORDERS}/${id}/${ending}`, { method: 'POST', headers, body });
     expect(orderOf(response)).toMatchObject({ id, status });
   });
 
   it.each(ENDINGS)(`answers 409 order_final once it is $status, and nothing changes`, async (before) => {
-    const { id, petId } = await placeOrder(api);
+    const { id } = await placeOrder(api);
     const ended = orderOf(await end(api, before.ending, id));
     expect(expectError(await end(api, ending, id), 409, 'order_final')).toContain(before.status);
     await expectStays(ended);
-    expect(await petStatus(api, petId)).toBe(before.pet);
   });
 
-  it('answers 409 order_final of an order before the one its animal has now, which stays', async () => {
-    const former = await placeOrder(api);
-    orderOf(await end(api, 'cancel', former.id));
-    const latter = orderOf(await orderPet(api, former.petId), 201);
-    expectError(await end(api, ending, former.id), 409, 'order_final');
-    await expectStays(latter);
-  });
-
-  it("answers 404 not_found to another account's order, be it final or not, and 401 to no key", async () => {
+  it("answers 404 not_found to another account's order, be it final or not", async () => {
     const [[key], order] = [await openKeys(), await placeOrder(api)];
     expectError(await end(api, ending, order.id, key), 404, 'not_found');
-    const path = `${ORDERS}/${order.id}/${ending}`;
-    expectError(await request(api, path, { method: 'POST' }), 401, 'missing_api_key');
-    await expectStays(order);
     orderOf(await end(api, 'cancel', order.id));
     expectError(await end(api, ending, order.id, key), 404, 'not_found');
   });
 
-  it('answers 404 not_found to an id that no order has', async () => {
+  it('answers 404 not_found to what is no id of an order', async () => {
     for (const id of NO_IDS) expectError(await end(api, ending, id), 404, 'not_found');
   });
 });
 
 describe('GET /v1/store/orders', () => {
-  const COUNT = 24;
+  const COUNT = 6;
   const STATUSES = ['placed', 'completed', 'cancelled'] as const;
   let keys: readonly [string, string];
   let orders: readonly Order[];
@@ -240,7 +173,7 @@ describe('GET /v1/store/orders', () => {
       await placeOrder(api, other);
     }
     orders = await Promise.all(ids.map(async (id) => orderOf(await get(api, `${ORDERS}/${id}`, keys[0]))));
-    cursor = nextPageOf(await list('?limit=5'))?.searchParams.get('cursor') ?? '';
+    cursor = nextPageOf(await list('?limit=1'))?.searchParams.get('cursor') ?? '';
   });
 
   const list = (query = '', key = keys[1]) => listOrders(api, query, key);
@@ -249,11 +182,9 @@ describe('GET /v1/store/orders', () => {
     const response = await list('?limit=3');
     expect(response.headers['content-type']).toBe(JSON_CONTENT_TYPE);
     expect(response.body).toBe(`[${orders.slice(0, 3).map(bodyOf).join(',')}]`);
-    expectLimitHeaders(response);
   });
 
-  it('answers 200 with the first 20 orders where no limit is given, and an empty array to a new account', async () => {
-    expect(ordersOf(await list())).toEqual(orders.slice(0, 20));
+  it('answers 200 with an empty array to a new account', async () => {
     const response = await list('', (await openKeys())[0]);
     expect(response).toMatchObject({ status: 200, body: '[]' });
     expect(response.headers).not.toHaveProperty('link');
@@ -261,54 +192,29 @@ describe('GET /v1/store/orders', () => {
 
   it.each([...STATUSES])('answers 200 with every %s order of the account and no other', async (status) => {
     const expected = orders.filter((order) => order.status === status);
-    expect(expected).toHaveLength(8);
-    expect(ordersOf(await list(`?status=${status}&limit=100`))).toEqual(expected);
-    expect((await walk(api, `${ORDERS}?limit=3&status=${status}`, keys[0])).flatMap(ordersOf)).toEqual(expected);
+    expect(expected).toHaveLength(2);
+    expect(ordersOf(await list(`?status=${status}`))).toEqual(expected);
   });
 
-  it.each([1, 7, 23, 24, 100])('is read by %i so that every order is met exactly once, in order', async (limit) => {
-    const pages = (await walk(api, `${ORDERS}?limit=${limit}`, keys[0])).map(ordersOf);
+  it('is read in pages that have every order exactly once, in order', async () => {
+    const pages = (await walk(api, `${ORDERS}?limit=4`, keys[0])).map(ordersOf);
     expect(pages.flat()).toEqual(orders);
-    expect(pages.map(({ length }) => length).slice(0, -1)).toEqual(pages.slice(0, -1).map(() => limit));
-    expect(pages).toHaveLength(Math.ceil(COUNT / limit));
+    expect(pages).toHaveLength(2);
   });
 
-  it('has an absolute Link to the next page on the host that was asked, with limit, status and one cursor', async () => {
-    const path = `${ORDERS}?limit=2&status=cancelled`;
-    const [other] = await sendRaw(
-      api,
-      `GET ${path} HTTP/1.1\r\nHost: a.example:8443\r\nAuthorization: Bearer ${keys[0]}\r\n\r\n`,
-    );
-    expect(other && nextPageOf(other)?.origin).toBe('http://a.example:8443');
-    const second = nextPageOf(await get(api, path, keys[0]));
+  it('has an absolute Link to the next page, with limit, status and one cursor', async () => {
+    const second = nextPageOf(await list('?limit=1&status=cancelled'));
     expect(second).toMatchObject({ origin: api.origin, pathname: ORDERS });
-    const third = nextPageOf(await list(second?.search));
-    expect(third?.search).toMatch(/^\?limit=2&status=cancelled&cursor=[\w-]+$/);
-    expect([...(nextPageOf(await list())?.searchParams.keys() ?? [])]).toEqual(['cursor']);
-    const head = await request(api, `${ORDERS}?limit=5`, { method: 'HEAD', headers: bearer(keys[0]) });
-    expect(head).toMatchObject({ status: 200, body: '' });
-    expect(head.headers['link']).toBe((await list('?limit=5')).headers['link']);
-  });
-
-  it("goes on from another account's cursor among one's own orders", async () => {
-    const [key] = await openKeys();
-    const own = await placeOrder(api, key);
-    expect(ordersOf(await list(`?cursor=${cursor}`, key))).toEqual([own]);
+    expect(second?.search).toMatch(/^\?limit=1&status=cancelled&cursor=[\w-]+$/);
   });
 
   it.each<[string, () => readonly string[], RegExp]>([
-    ['limit', () => ['0', '101', '01', '1.0', '', '5%00', '%EF%BC%95', '5&limit=5'], /^limit\b.*\b1\b.*\b100\b/],
-    [
-      'status',
-      () => ['adopted', 'available', '', 'Placed', 'placed%00', 'placed,expired', 'placed&status=placed'],
-      /^status\b.*placed, completed, cancelled, expired/,
-    ],
-    ['cursor', () => ['', '1', '%00', cursor.slice(0, -1), `${cursor}A`, `${cursor}&cursor=${cursor}`], /^cursor\b/],
-  ])('answers 400 invalid_parameter to a bad %s, and 401 to no key', async (name, values, message) => {
-    for (const value of values()) {
+    ['limit', () => ['0', '5&limit=5'], /^limit\b.*\b1\b.*\b100\b/],
+    ['status', () => ['available', 'placed&status=placed'], /^status\b.*placed, completed, cancelled, expired/],
+    ['cursor', () => ['', cursor.slice(0, -1), `${cursor}A`], /^cursor\b/],
+  ])('answers 400 invalid_parameter to a bad %s', async (name, values, message) => {
+    for (const value of values())
       expect(expectError(await list(`?${name}=${value}`), 400, 'invalid_parameter')).toMatch(message);
-      expectError(await request(api, `${ORDERS}?${name}=${value}`), 401, 'missing_api_key');
-    }
   });
 
   it('takes no cursor of the list of animals, nor that list one of orders', async () => {

@@ -72,16 +72,6 @@ const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-
 const refusals = components['responses'] as Named<Response>;
 const common = Object.entries(refusals['PayloadTooLarge']?.headers ?? {}).filter(([name]) => name !== 'X-Stability');
 const withAllow = { ...Object.fromEntries(common), Allow: allow };
-const list: Header = { schema: { type: 'string', pattern: '^[\\w-]+(?:, [\\w-]+)*$' } };
-/** The answer to a preflight, whose headers for the browser are absent if its origin isn't allowed. */
-const preflight: Response = {
-  headers: {
-    ...Object.fromEntries(common),
-    'Access-Control-Allow-Methods': list,
-    'Access-Control-Allow-Headers': list,
-    'Access-Control-Max-Age': { schema: { type: 'integer' } },
-  },
-};
 
 /** Responses to requests that match no operation. OpenAPI can't describe them. */
 const elsewhere: Named<Response> = {
@@ -134,11 +124,12 @@ function requestLines(bytes: string): readonly (readonly [method: string, target
 }
 
 /** The differences between the response and the description. */
-export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
+function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
   const path = pathOf(routableUrl({ url: target }));
   if (BESIDE.test(path)) return [];
-  const isPreflight = method === 'OPTIONS' && response.status === 204 && !('allow' in response.headers);
-  const described = isPreflight ? preflight : describedResponse(method, path, response.status);
+  // A preflight is of the origin, not of an operation.
+  if (method === 'OPTIONS' && response.status === 204 && !('allow' in response.headers)) return [];
+  const described = describedResponse(method, path, response.status);
   if (described === undefined) return [`status ${response.status} is not described`];
   return [...headerProblems(described, response), ...bodyProblems(described, response, method === 'HEAD')];
 }

@@ -44,6 +44,8 @@ export default async function globalSetup(...run: Parameters<typeof openPostgres
     return JSON.stringify(issued.map(({ text }) => text));
   };
   const keys = createServer((_request, response) => {
+    // Kept open, a connection could be closed just when the next suite uses it.
+    response.setHeader('Connection', 'close');
     void issueKeys().then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),

@@ -6,9 +6,6 @@ const startPooler =
     ? pgBouncerFor('the API behind a pooler in transaction mode')
     : undefined;
 
-/** Whether `openPooled` reaches the database through a pooler. */
-export const isPooled = startPooler !== undefined;
-
 /** Opens the store, behind a pooler of its own with TEST_POOLER=transaction. */
 export async function openPooled(config: InfrastructureConfig): ReturnType<typeof openInfrastructure> {
   const { databaseUrl } = config;

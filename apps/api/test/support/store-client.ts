@@ -1,5 +1,4 @@
-import { expect } from '@jest/globals';
-import { addPet, bearer, get, petsOf } from './pets-client.js';
+import { addPet, bearer, bodyOf, get, petsOf } from './pets-client.js';
 import { type RawResponse, request } from './raw-http.js';
 import type { Api } from './shared-api.js';
 
@@ -51,15 +50,8 @@ export function listOrders(api: Api, query = '', key?: string): Promise<RawRespo
   return get(api, `${ORDERS}${query}`, key);
 }
 
-export function orderOf(response: RawResponse, status = 200): Order {
-  expect(response).toMatchObject({ status });
-  return JSON.parse(response.body) as Order;
-}
-
-export function ordersOf(response: RawResponse): readonly Order[] {
-  expect(response).toMatchObject({ status: 200 });
-  return JSON.parse(response.body) as readonly Order[];
-}
+export const orderOf = (response: RawResponse, status?: number) => bodyOf(response, status) as Order;
+export const ordersOf = (response: RawResponse) => bodyOf(response) as readonly Order[];
 
 export interface Category {
   readonly id: number;
@@ -100,15 +92,8 @@ export function listCategories(api: Api, query = ''): Promise<RawResponse> {
   return get(api, `${CATEGORIES}${query}`);
 }
 
-export function categoryOf(response: RawResponse, status = 200): Category {
-  expect(response).toMatchObject({ status });
-  return JSON.parse(response.body) as Category;
-}
-
-export function categoriesOf(response: RawResponse): readonly Category[] {
-  expect(response).toMatchObject({ status: 200 });
-  return JSON.parse(response.body) as readonly Category[];
-}
+export const categoryOf = (response: RawResponse, status?: number) => bodyOf(response, status) as Category;
+export const categoriesOf = (response: RawResponse) => bodyOf(response) as readonly Category[];
 
 export interface Message {
   readonly id: string;
@@ -129,7 +114,4 @@ export function writeMessage(api: Api, message: string, key: string = api.key): 
   return postMessage(api, JSON.stringify({ message }), { ...JSON_HEADERS, ...bearer(key) });
 }
 
-export function messageOf(response: RawResponse, status = 200): Message {
-  expect(response).toMatchObject({ status });
-  return JSON.parse(response.body) as Message;
-}
+export const messageOf = (response: RawResponse, status?: number) => bodyOf(response, status) as Message;

@@ -18,7 +18,6 @@ export class VirtualClock implements Clock {
   readonly #onLeap: () => void;
   #time = 0;
   #stalled = 0;
-  #pauses = 0;
   #isTicking = false;
 
   /** @param onLeap called when the clock has leapt, before any timer rings. */
@@ -66,13 +65,6 @@ export class VirtualClock implements Clock {
     this.#stalled += 1;
   }
 
-  /** Waits as a slow server, during which the try doesn't go on. */
-  async pause(milliseconds: number): Promise<void> {
-    this.#pauses += 1;
-    await this.wait(milliseconds);
-    this.#pauses -= 1;
-  }
-
   #start(): void {
     if (this.#isTicking) return;
     this.#isTicking = true;
@@ -84,7 +76,7 @@ export class VirtualClock implements Clock {
   #tick(): void {
     this.#isTicking = false;
     if (this.#timers.size === 0) return;
-    if (this.underWay <= this.#stalled + this.#pauses) this.#leap();
+    if (this.underWay <= this.#stalled) this.#leap();
     this.#start();
   }
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from './conditions.js';
 
 /** A cursor: the place where a page of `resource` ends, as an opaque text that clients send back. */
-export function encodeCursor(resource: string, after: bigint | string): string {
+function encodeCursor(resource: string, after: bigint | string): string {
   const place = `${resource}:${after}`;
   // The checksum detects a cursor that was cut or mistyped.
   return Buffer.from(`${place}:${crc32(place).toString(36)}`).toString('base64url');

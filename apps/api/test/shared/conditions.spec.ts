@@ -1,0 +1,207 @@
+import { describe, expect, it } from '@jest/globals';
+import { expectError, expectHeadError } from '../support/expectations.js';
+import { addPet, bearer, changePet, get, rawHead, sendOnce, withdrawPet } from '../support/pets-client.js';
+import { type RawResponse, request } from '../support/raw-http.js';
+import { newCategoryId, useSharedApi } from '../support/shared-api.js';
+import {
+  addCategory,
+  CATEGORIES,
+  categoryOf,
+  end,
+  messageOf,
+  MESSAGES,
+  ORDERS,
+  placeOrder,
+  writeMessage,
+} from '../support/store-client.js';
+
+const api = useSharedApi();
+const newName = () => `{"name":"Kind ${newCategoryId()}"}`;
+const newCategory = async () => {
+  const response = await addCategory(api, `Kind ${newCategoryId()}`);
+  return `${CATEGORIES}/${categoryOf(response, 201).id}`;
+};
+
+/** A path of each kind of resource. */
+const READABLE: Readonly<Record<string, () => Promise<string>>> = {
+  'a list': async () => `/v1/pets?id=${await addPet(api)}`,
+  'an animal': async () => `/v1/pets/${await addPet(api)}`,
+  'a list of orders': () => Promise.resolve(ORDERS),
+  'an order': async () => `${ORDERS}/${(await placeOrder(api)).id}`,
+  'a list of categories': () => Promise.resolve(`${CATEGORIES}?id=1`),
+  'a category': newCategory,
+  'a message': async () => `${MESSAGES}/${messageOf(await writeMessage(api, 'Hello'), 202).id}`,
+};
+const readable = Object.entries(READABLE);
+
+type Headers = Readonly<Record<string, string>>;
+
+function send(method: string, path: string, headers: Headers, body = ''): Promise<RawResponse> {
+  const type = { 'Content-Type': 'application/json' };
+  return request(api, path, { method, headers: { ...bearer(api.key), ...type, ...headers }, body });
+}
+
+async function tagOf(path: string): Promise<string> {
+  return (await get(api, path)).headers['etag'] ?? '';
+}
+
+const MALFORMED = ['', ',', 'tag', '"tag', 'w/"tag"', '*, "tag"', '"a" "b"', '"a"b'];
+const malformed = ['If-Match', 'If-None-Match'].flatMap((name) => MALFORMED.map((value) => ({ [name]: value })));
+
+const failing = (tag: string): readonly Headers[] => [
+  { 'If-Match': '"another"' },
+  { 'If-Match': '""' },
+  { 'If-Match': tag.toUpperCase() },
+  { 'If-Match': `W/${tag}` },
+  { 'If-Match': '"another"', 'If-None-Match': tag },
+];
+const failingAChange = (tag: string): readonly Headers[] => [
+  ...failing(tag),
+  { 'If-None-Match': '*' },
+  { 'If-None-Match': `"another", ${tag}` },
+  { 'If-None-Match': `W/${tag}` },
+  { 'If-Match': tag, 'If-None-Match': tag },
+];
+
+/** An operation that changes a resource which is there. Default path: the resource's own. */
+interface Change {
+  readonly resource: string;
+  readonly path?: string;
+  readonly body?: string;
+}
+
+const onOrder = async (ending: string): Promise<Change> => {
+  const resource = `${ORDERS}/${(await placeOrder(api)).id}`;
+  return { resource, path: `${resource}/${ending}` };
+};
+const onAnimal = async (body = ''): Promise<Change> => ({ resource: `/v1/pets/${await addPet(api)}`, body });
+const onCategory = async (body = ''): Promise<Change> => ({ resource: await newCategory(), body });
+
+describe('a condition (RFC 9110 §13.2.2)', () => {
+  it.each<[string, string, number, () => Promise<Change>]>([
+    ['change of an animal', 'PATCH', 200, () => onAnimal('{"name":"Milo"}')],
+    ['withdrawal of an animal', 'DELETE', 204, () => onAnimal()],
+    ['renaming of a category', 'PUT', 200, () => onCategory(newName())],
+    ['removal of a category', 'DELETE', 204, () => onCategory()],
+    ['completion of an order', 'POST', 200, () => onOrder('complete')],
+    ['cancellation of an order', 'POST', 200, () => onOrder('cancel')],
+  ])(
+    'that fails for the %s is 412 with the current ETag and changes nothing',
+    async (_case, method, status, prepare) => {
+      const { resource, path = resource, body } = await prepare();
+      const before = await get(api, resource);
+      const etag = before.headers['etag'] ?? '';
+      for (const conditions of failingAChange(etag)) {
+        const response = await send(method, path, conditions, body);
+        expectError(response, 412, 'precondition_failed');
+        expect([conditions, response.headers['etag']]).toEqual([conditions, etag]);
+      }
+      for (const conditions of malformed)
+        expectError(await send(method, path, conditions, body), 400, 'invalid_parameter');
+      expect((await get(api, resource)).body).toBe(before.body);
+      const holding = { 'If-Match': `"another" ,, W/"b",${etag}`, 'If-None-Match': '"another", W/"third"' };
+      const response = await send(method, path, holding, body);
+      expect(response).toMatchObject({ status });
+      const next = await tagOf(resource);
+      if (status === 200) expect(response.headers).toMatchObject({ etag: next });
+      expect(next).not.toBe(etag);
+    },
+  );
+
+  it.each(readable)('that fails for the GET of %s is 412 with its ETag, to HEAD too', async (_name, prepare) => {
+    const path = await prepare();
+    const etag = await tagOf(path);
+    for (const conditions of failing(etag)) {
+      const response = await send('GET', path, conditions);
+      expectError(response, 412, 'precondition_failed');
+      expect(response.headers).toMatchObject({ etag });
+      const head = await send('HEAD', path, conditions);
+      expectHeadError(head, 412);
+      expect(head.headers).toMatchObject({ etag, 'content-length': response.headers['content-length'] });
+    }
+  });
+
+  it('is judged by none for a POST to a collection, whose 201 has the ETag of its GET', async () => {
+    const conditions = [...failingAChange('"tag"'), ...malformed, { 'If-Match': '*' }];
+    for (const [path, body] of [
+      ['/v1/pets', () => '{"name":"Luna","categoryId":1}'],
+      [CATEGORIES, newName],
+      [ORDERS, async () => `{"petId":${await addPet(api)}}`],
+    ] as const) {
+      for (const each of conditions) {
+        const response = await send('POST', path, each, await body());
+        expect(response).toMatchObject({ status: 201 });
+        const added = response.headers['location']?.slice(api.origin.length) ?? '';
+        expect([path, response.headers['etag']]).toEqual([path, await tagOf(added)]);
+      }
+    }
+  });
+});
+
+describe('an entity tag', () => {
+  it.each(readable)('of %s is the same for the same content, which is sent once', async (_name, prepare) => {
+    const path = await prepare();
+    const whole = await get(api, path);
+    const etag = whole.headers['etag'] ?? '';
+    expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
+    expect((await send('HEAD', path, {})).headers['etag']).toBe(etag);
+    for (const method of ['GET', 'HEAD']) {
+      const response = await send(method, path, { 'If-None-Match': etag });
+      expect(response).toMatchObject({ status: 304, body: '', headers: { etag } });
+      for (const absent of ['transfer-encoding', ...(method === 'GET' ? ['content-length'] : [])])
+        expect(response.headers).not.toHaveProperty(absent);
+    }
+    expect(await send('GET', path, { 'If-None-Match': '"another"' })).toMatchObject({ status: 200, body: whole.body });
+  });
+
+  it.each<[number, string, (tag: string) => Headers]>([
+    [304, 'a weak one', (tag) => ({ 'If-None-Match': `W/${tag}` })],
+    [304, 'among others', (tag) => ({ 'If-None-Match': `"a", ${tag} , "b"` })],
+    [304, 'any', () => ({ 'If-None-Match': '*' })],
+    [304, 'one that If-Match names too', (tag) => ({ 'If-Match': `W/"a", ${tag}`, 'If-None-Match': tag })],
+    [200, 'another, and If-Match any', () => ({ 'If-Match': '*', 'If-None-Match': '"another"' })],
+    [200, 'in part', (tag) => ({ 'If-None-Match': `${tag.slice(0, 20)}"` })],
+    [200, 'an empty one', () => ({ 'If-None-Match': '""' })],
+    [200, 'within another', (tag) => ({ 'If-None-Match': `"a,${tag.replaceAll('"', '')}"` })],
+    [400, 'without quotes', (tag) => ({ 'If-None-Match': tag.replaceAll('"', '') })],
+    [400, 'behind another, without a comma', (tag) => ({ 'If-None-Match': `"a" ${tag}` })],
+  ])('makes the answer %i if the client has %s', async (status, _case, headersOf) => {
+    const path = `/v1/pets/${await addPet(api)}`;
+    expect(await send('GET', path, headersOf(await tagOf(path)))).toMatchObject({ status });
+  });
+
+  it('is another one once a page is the last, an animal has changed or gone, or an order has ended', async () => {
+    const categoryId = newCategoryId();
+    const [id, next] = [await addPet(api, 'available', categoryId), await addPet(api, 'available', categoryId)];
+    const path = `/v1/pets?categoryId=${categoryId}&limit=1`;
+    const tags = [await tagOf(path)];
+    const known = await send('GET', path, { 'If-None-Match': tags[0] ?? '' });
+    expect(known).toMatchObject({ status: 304 });
+    expect(known.headers).not.toHaveProperty('link');
+    await withdrawPet(api, next);
+    tags.push(await tagOf(path));
+    await changePet(api, id, { name: 'Milo' });
+    tags.push(await tagOf(path));
+    await withdrawPet(api, id);
+    tags.push(await tagOf(path));
+    expect(new Set(tags).size).toBe(4);
+    const order = await placeOrder(api);
+    const before = await tagOf(`${ORDERS}/${order.id}`);
+    await end(api, 'cancel', order.id);
+    expect(await tagOf(`${ORDERS}/${order.id}`)).not.toBe(before);
+  });
+
+  it.each(['/v1/rate_limit', '/v1/pets/999999999'])('is not on %s, and no condition changes that', async (path) => {
+    const response = await send('GET', path, { 'If-None-Match': '*' });
+    expect([200, 404]).toContain(response.status);
+    expect(response.headers).not.toHaveProperty('etag');
+  });
+
+  it.each(['a list', 'a category'])('is not on %s for a request that turns out not to be HTTP', async (name) => {
+    const path = (await READABLE[name]?.()) ?? '';
+    const head = rawHead(api, `GET ${path} HTTP/1.1`, ['If-None-Match: *', 'Transfer-Encoding: chunked']);
+    const refused = await sendOnce(api, `${head}zz\r\n`);
+    expectError(refused, 400, 'bad_request');
+    expect(refused.headers).not.toHaveProperty('etag');
+  });
+});

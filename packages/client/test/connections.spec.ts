@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { AdoptionStore } from '../src/index.js';
+import { KEY } from './support/scripted-client.js';
+import { VirtualClock } from './support/virtual-clock.js';
+
+const TEXT = '{"id":1,"name":"Cats"}';
+const MIB = 2 ** 20;
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+/** A real HTTP server, the requests that it gets, and a client of it. */
+async function serve(answer: RequestListener) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    answer(request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  opened.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = new AdoptionStore({ baseUrl: `http://${place}/v1`, apiKey: KEY, clock: new VirtualClock() });
+  return { store, requests, place };
+}
+
+const withHeaders = (response: ServerResponse, lines: string) => response.socket?.end(`HTTP/1.1 200 OK\r\n${lines}`);
+
+describe('a connection that ends before the answer is complete is a network error, after five tries:', () => {
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['reset before the headers', (response) => response.socket?.resetAndDestroy()],
+    ['closed in the body', (response) => withHeaders(response, `Content-Length: 22\r\n\r\n${TEXT.slice(0, 10)}`)],
+    [
+      'closed before the last chunk',
+      (response) => withHeaders(response, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'),
+    ],
+    ['a header of 1 MiB', (response) => withHeaders(response, `X-Long: ${'x'.repeat(MIB)}\r\n\r\n${TEXT}`)],
+    ['gzip that is none', (response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(TEXT)],
+  ])('%s', async (_how, answer) => {
+    const { store, requests } = await serve((_, response) => {
+      answer(response);
+    });
+    await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'network_error', status: 0 });
+    expect(requests).toHaveLength(5);
+  });
+});
+
+it('says which host and port refused the connection', async () => {
+  const { store, place } = await serve(() => undefined);
+  opened.pop()?.();
+  await expect(store.categories.get(1n)).rejects.toThrow(`${place} refused the connection`);
+});
+
+it('the key never reaches the server that a redirect leads to', async () => {
+  const { requests, place } = await serve((_, response) => response.end(TEXT));
+  const { store } = await serve((_, response) => response.writeHead(307, { Location: `http://${place}/v1` }).end());
+  await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'unexpected_response', status: 307 });
+  expect(requests).toEqual([]);
+});
+
+describe('gzip', () => {
+  it('is unpacked', async () => {
+    const { store } = await serve((_, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(TEXT));
+    });
+    expect(await store.categories.get(1n)).toEqual({ id: 1n, name: 'Cats' });
+  });
+
+  it('that unpacks to 200 MiB is given up after 10', async () => {
+    const part = gzipSync(Buffer.alloc(10 * MIB, ' '));
+    const bomb = gzipSync(Buffer.concat(Array.from({ length: 20 }, () => part)));
+    const { store } = await serve((_, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip, gzip' }).end(bomb);
+    });
+    await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'response_too_large' });
+  });
+});
