@@ -113,8 +113,3 @@ export async function walk(api: Api, first: string, key?: string): Promise<reado
   }
   return responses;
 }
-
-/** Every page of the animals. */
-export async function walkPages(api: Api, query: string): Promise<readonly (readonly Pet[])[]> {
-  return (await walk(api, `/v1/pets${query}`)).map(petsOf);
-}

@@ -14,12 +14,7 @@ import {
   type RolledBackKey,
   type UnseenKey,
 } from '../accounts/keys/api-key.js';
-import type {
-  AccountKey,
-  ApiKeyRepository,
-  KeySearch,
-  PastKeysQuery,
-} from '../accounts/keys/api-key-repository.js';
+import type { AccountKey, ApiKeyRepository, KeySearch, PastKeysQuery } from '../accounts/keys/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import type { ListPart } from '../kernel/page.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';

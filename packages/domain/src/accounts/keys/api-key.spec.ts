@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BASE62 } from '../kernel/base62.js';
-import { DAY, HOUR, type Instant, instant, later } from '../kernel/clock.js';
-import { anAccount } from '../testing/builders.js';
-import { decisions, PredictableCryptography } from '../testing/index.js';
-import type { AccountId } from './account.js';
+import { BASE62 } from '../../kernel/base62.js';
+import { DAY, HOUR, type Instant, instant, later } from '../../kernel/clock.js';
+import { anAccount } from '../../testing/builders.js';
+import { decisions, PredictableCryptography } from '../../testing/index.js';
+import type { AccountId } from '../account.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -22,9 +22,9 @@ import {
   MOST_ACTIVE_KEYS,
   MOST_KEYS_A_DAY,
   requireTheirs,
-} from './keys/api-key.js';
-import { crc32, environmentOf, generateKeyText } from './keys/api-key-text.js';
-import { type Actor, type Authority, requireAuthority } from './keys/authority.js';
+} from './api-key.js';
+import { crc32, environmentOf, generateKeyText } from './api-key-text.js';
+import { type Actor, type Authority, requireAuthority } from './authority.js';
 
 /** CRC-32 in six digits of base62. */
 function checksum(text: string): string {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { HOUR, type Instant, instant, later } from '../kernel/clock.js';
-import { anAccount } from '../testing/builders.js';
-import { decisions } from '../testing/index.js';
-import { type Account, type AccountId, closedEmail } from './account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from './mails/account-mail.js';
+import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
+import { anAccount } from '../../testing/builders.js';
+import { decisions } from '../../testing/index.js';
+import { type Account, type AccountId, closedEmail } from '../account.js';
+import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from '../mails/account-mail.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -15,8 +15,8 @@ import {
   decideSignUp,
   type MailedLink,
   NOTICE_TTL,
-} from './sign-in/credentials.js';
-import { PLANS } from './plan.js';
+} from './credentials.js';
+import { PLANS } from '../plan.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 

@@ -1,12 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { createApplication } from '../application.js';
-import { RefusedForGood } from '../deliveries/deliver-batch.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
-import { accountMailPages, inMemoryPorts } from '../testing/index.js';
-import { decideMailTo, LINK_TTL, MOST_LINKS } from './mails/account-mail.js';
-import type { AccountMailDelivery } from './mails/deliver-account-mails.js';
-import { PLANS } from './plan.js';
+import { createApplication } from '../../application.js';
+import { RefusedForGood } from '../../deliveries/deliver-batch.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
+import { accountMailPages, inMemoryPorts } from '../../testing/index.js';
+import { decideMailTo, LINK_TTL, MOST_LINKS } from './account-mail.js';
+import type { AccountMailDelivery } from './deliver-account-mails.js';
+import { PLANS } from '../plan.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 const PASSWORD = 'a horse, a battery';

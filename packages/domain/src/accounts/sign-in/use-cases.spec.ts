@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createApplication } from '../application.js';
-import { inMemoryPorts } from '../testing/index.js';
-import type { AccountId } from './account.js';
-import { PLANS } from './plan.js';
+import { createApplication } from '../../application.js';
+import { inMemoryPorts } from '../../testing/index.js';
+import type { AccountId } from '../account.js';
+import { PLANS } from '../plan.js';
 
 const EMAIL = 'dev@example.com';
 const PASSWORD = 'a horse, a battery';

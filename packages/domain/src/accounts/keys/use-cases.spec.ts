@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createApplication } from '../application.js';
-import { DAY, HOUR, later, MINUTE, startOf } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
-import { generateKeyText } from './keys/api-key-text.js';
-import type { IssueKeyInput } from './keys/issue-key.js';
+import { createApplication } from '../../application.js';
+import { DAY, HOUR, later, MINUTE, startOf } from '../../kernel/clock.js';
+import { inMemoryPorts } from '../../testing/index.js';
+import { generateKeyText } from './api-key-text.js';
+import type { IssueKeyInput } from './issue-key.js';
 
 function setUp() {
   const ports = inMemoryPorts();
