@@ -220,7 +220,7 @@ async function openLimits(
     counter: requests.counter,
     fallbacks: requests.fallbacks,
     records,
-    async close() {
+    close: async () => {
       await requests.close();
       await records.close();
     },
@@ -237,7 +237,7 @@ async function openSenders({ delivery }: InfrastructureConfig, { monitor, onEven
   return {
     messages,
     accountMails,
-    close() {
+    close: () => {
       messages.close();
       accountMails.close();
     },
