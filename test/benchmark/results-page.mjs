@@ -27,7 +27,9 @@ export function about({ seconds, windows }, postgres) {
 }
 
 export function table(head, rows) {
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
+  // Prettier would fill each column with spaces up to its longest cell.
+  return ['<!-- prettier-ignore -->', ...lines].join('\n');
 }
 
 /** A whole number with separators of thousands. */

@@ -55,15 +55,16 @@ function exampleOf([name, { description, default: standard = '' }]: Entry): stri
   return `# ${plain}.\n# ${name}=${standard}\n`;
 }
 
-/** A table as Prettier would align it. */
 function tableOf(settings: readonly Entry[]): string {
   const rows = settings.map(([name, { description, default: standard }]) => [
     `\`${name}\``,
     standard === undefined ? '' : `\`${standard}\``,
     description,
   ]);
-  const widths = COLUMNS.map((_title, index) => Math.max(...[COLUMNS, ...rows].map((row) => row[index]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |\n`;
-  return [COLUMNS, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('');
+  // Prettier would fill each column with spaces up to its longest cell.
+  return `<!-- prettier-ignore -->\n${[COLUMNS, COLUMNS.map(() => '---'), ...rows].map(lineOf).join('')}`;
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
 }
