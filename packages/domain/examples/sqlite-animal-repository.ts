@@ -6,6 +6,7 @@ import type {
   AnimalState,
   CategoryId,
   DecidedAnimal,
+  Fields,
   Instant,
   NewAnimal,
   PetStatus,
@@ -42,7 +43,7 @@ export class SqliteAnimalRepository implements AnimalRepository {
   async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {
     const insert = 'INSERT INTO animals (name, category_id, status) VALUES (?, ?, ?)';
     const { lastInsertRowid } = this.database.run(insert, [name, categoryId, status]);
-    return { id: BigInt(lastInsertRowid) as AnimalId, name, categoryId, status };
+    return { id: BigInt(lastInsertRowid) as AnimalId, name, categoryId, status } satisfies Fields<Animal>;
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -86,12 +87,10 @@ export class SqliteAnimalRepository implements AnimalRepository {
 
   private query(rest: string, values: JSValue[]): Animal[] {
     const rows = this.database.all(`SELECT id, name, category_id, status FROM animals ${rest}`, values);
-    return (rows as unknown as readonly Row[]).map(({ id, name, category_id: categoryId, status }) => ({
-      id: BigInt(id) as AnimalId,
-      name,
-      categoryId: BigInt(categoryId) as CategoryId,
-      status,
-    }));
+    return (rows as unknown as readonly Row[]).map(({ id, name, category_id: categoryId, status }) => {
+      const ids = { id: BigInt(id) as AnimalId, categoryId: BigInt(categoryId) as CategoryId };
+      return { ...ids, name, status } satisfies Fields<Animal>;
+    });
   }
 }
 

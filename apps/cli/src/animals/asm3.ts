@@ -1,4 +1,4 @@
-import type { ImportRow, PetStatus } from '@adoption-store/domain';
+import type { Fields, ImportRow, NewAnimal, PetStatus } from '@adoption-store/domain';
 import { type Cells, csvRows } from './csv-rows.js';
 import { type CategoryOf, type ReadRows, rowOf } from './file-format.js';
 import { quoted, RowError } from './refusals.js';
@@ -67,7 +67,7 @@ function animalRow(cells: Cells, line: number, categoryOf: CategoryOf): ImportRo
     const species = cells('ANIMALSPECIES');
     const categoryId = categoryOf(species);
     if (categoryId === undefined) throw new RowError(`ANIMALSPECIES ${quoted(species)} has no category`);
-    return { name: cells('ANIMALNAME'), categoryId, status: statusOf(cells) };
+    return { name: cells('ANIMALNAME'), categoryId, status: statusOf(cells) } satisfies Fields<NewAnimal>;
   });
 }
 

@@ -1,4 +1,4 @@
-import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
+import { type Fields, type ImportRow, type NewAnimal, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { objectOf, type Reading, type ReadRows, rowOf } from './file-format.js';
 import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
@@ -21,7 +21,7 @@ function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading)
     const kinds = [species, type].filter((kind) => typeof kind === 'string');
     const categoryId = kinds.map(categoryOf).find((id) => id !== undefined);
     if (categoryId === undefined) throw new RowError(`species ${quoted(species)} has no category`);
-    return { name, categoryId, status: statusOf(status) };
+    return { name, categoryId, status: statusOf(status) } satisfies Fields<NewAnimal>;
   });
 }
 

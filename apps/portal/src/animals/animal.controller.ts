@@ -3,12 +3,14 @@ import {
   type Animal,
   ChangeAnimal,
   checkAll,
+  type Fields,
   GetAnimal,
   hasScope,
   ListCategories,
   ListOrders,
   MAX_PAGE_SIZE,
   newAnimal,
+  type NewAnimal,
   PET_STATUSES,
   requireScope,
   WithdrawAnimal,
@@ -59,7 +61,7 @@ export class AnimalController {
         name: () => newAnimal({ name: values.name, categoryId: 0n }).name,
         categoryId: () => int64(values.categoryId, 'categoryId'),
         status: () => oneOf(PET_STATUSES)(values.status, 'status'),
-      });
+      } satisfies Fields<NewAnimal>);
       await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
     } catch (error) {
       const animal = await this.getAnimal.execute(id);
@@ -109,5 +111,7 @@ function formFor(animal: Animal): ChangeForm {
 }
 
 function versionOf(animal: Animal | undefined): string {
-  return animal === undefined ? '' : fingerprint(animal.name, animal.categoryId, animal.status);
+  if (animal === undefined) return '';
+  const { name, categoryId, status } = animal;
+  return fingerprint(...Object.values({ name, categoryId, status } satisfies Fields<NewAnimal>));
 }

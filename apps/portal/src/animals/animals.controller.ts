@@ -4,12 +4,14 @@ import {
   type Animal,
   type CategoryId,
   checkAll,
+  type Fields,
   hasScope,
   int64From,
   ListAnimals,
   ListCategories,
   MAX_PAGE_SIZE,
   newAnimal,
+  type NewAnimal,
   PET_STATUSES,
   requireScope,
 } from '@adoption-store/domain';
@@ -22,7 +24,9 @@ import { type Answer, page, redirect } from '../http/pages.js';
 /** An account without this scope can only read, like its keys. */
 const TO_ADD = 'pets:write';
 
-class AnimalForm extends formOf({ name: 'Name', categoryId: 'Category number', status: 'Status' }, 'add-') {}
+const LABELS = { name: 'Name', categoryId: 'Category number', status: 'Status' } satisfies Fields<NewAnimal>;
+
+class AnimalForm extends formOf(LABELS, 'add-') {}
 
 /** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')

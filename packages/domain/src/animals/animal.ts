@@ -82,11 +82,12 @@ export function newAnimal(input: NewAnimalInput): NewAnimal {
  */
 export function animalChange(input: AnimalChangeInput): AnimalChange {
   const { name, categoryId, status } = input;
-  if (name === undefined && categoryId === undefined && status === undefined) {
+  const change = { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
+  if (Object.values(change).every((value) => value === undefined)) {
     throw invalid('the body', 'must have at least one of name, categoryId and status');
   }
   validate(input);
-  return { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
+  return change;
 }
 
 interface AnimalAdded {
@@ -194,7 +195,7 @@ function validate({ name, categoryId, status }: AnimalChangeInput): void {
       if (status === undefined || PET_STATUSES.includes(status)) return;
       throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
     },
-  });
+  } satisfies Fields<NewAnimal>);
 }
 
 /** @throws DomainError `invalid_parameter` */

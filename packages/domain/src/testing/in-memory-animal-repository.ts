@@ -1,4 +1,4 @@
-import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, NewAnimal } from '../animals/animal.js';
+import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, Fields, NewAnimal } from '../animals/animal.js';
 import type { AnimalToImport } from '../animals/animal-importer.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
@@ -102,7 +102,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   }
 
   store({ name, categoryId, status }: NewAnimal, id: AnimalId): Animal {
-    const animal: Animal = { id, name, categoryId, status };
+    const animal = { id, name, categoryId, status } satisfies Fields<Animal>;
     this.animals.set(id, animal);
     return animal;
   }

@@ -1,4 +1,12 @@
-import { type Animal, type AnimalId, type CategoryId, newAnimal, PET_STATUSES } from '../../animals/animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  type CategoryId,
+  type Fields,
+  newAnimal,
+  type NewAnimal,
+  PET_STATUSES,
+} from '../../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../../animals/animal-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { atOnce, eventless, NOON, openBefore, present, race, REFUSAL, stateOf } from './fixtures.js';
@@ -19,7 +27,9 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
     const idsOf = (found: readonly Animal[]) => found.map(({ id }) => id);
 
     it('keeps every int64, every name and every status exactly', async () => {
+      const other = { name: 'Milo', categoryId: -1n, status: 'sold' } as const satisfies Fields<NewAnimal>;
       for (const input of [
+        other,
         ...INTEGERS.map((categoryId) => ({ categoryId })),
         ...TEXTS.map((text) => ({ name: text })),
         ...PET_STATUSES.map((status) => ({ status })),
