@@ -13,6 +13,7 @@ import {
   MOST_SKEW,
   type Requester,
   SECOND,
+  startOf,
   type Verdict,
   type PlanLimits,
   PLANS,
@@ -121,18 +122,21 @@ export function counterSuites(name: string, open: OpenRequestCounter): void {
       const key = newRequester();
       const address = { address: randomUUID() };
       const requesters = { address, key, sibling: { ...key, keyId: newKey() }, stranger: newRequester() };
-      let [now, bannedAt] = [noon, noon];
+      let [now, latest, bannedAt] = [noon, noon, noon];
       let last: Verdict | undefined;
       let requester: Requester = key;
       for (const { when, who, perMinute, perDay, times, method, isPurgedBefore } of steps) {
+        // If the clock goes back to a day before, a counter without stored rows forgets what it has just written.
+        const earliest = Math.min(startOf(DAY, latest), later(latest, -MOST_SKEW));
         if (typeof when === 'number') {
-          now = later(now, when);
+          now = instant(Math.max(later(now, when), earliest));
           requester = requesters[who];
         } else if (last !== undefined) {
-          // If the clock goes back by days, a counter without stored rows forgets some counts.
           const edges = edgesOf(last, bannedAt).filter((each) => each > later(now, -HOUR));
-          now = later(edges[when.edge % edges.length] ?? now, when.offset);
+          const edge = later(edges[when.edge % edges.length] ?? now, when.offset);
+          now = instant(Math.max(edge, earliest));
         }
+        if (now > latest) latest = now;
         if (isPurgedBefore) await requests.purge(now);
         const limits = { perMinute, perDay: 'address' in requester ? Infinity : perDay };
         const request = { requester, limits, now };
