@@ -1,7 +1,7 @@
 import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
 import { type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
-import { openInfrastructure } from '@adoption-store/infrastructure';
+import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
 import { deliverAccountMails } from './accounts/deliver-account-mails.js';
 import { requestOf } from './attempt-log.js';
@@ -23,7 +23,7 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const mail = mailOf(settings);
-  const { ports, isReady, checkClock, read, close } = await openStore(settings, log);
+  const { ports, isReady, checkClock, read, close } = await openStore(settings, log, mail ?? writeTo(log));
   try {
     const metrics = new WorkerMetrics(ports.clock, read);
     const sender = metrics.timing(ports.messageSender);
@@ -73,7 +73,7 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
   }
 }
 
-async function openStore(settings: Settings, log: Logger) {
+async function openStore(settings: Settings, log: Logger, delivery: InfrastructureConfig['delivery']) {
   const onEvent = (message: string) => {
     log.warn(message);
   };
@@ -83,7 +83,7 @@ async function openStore(settings: Settings, log: Logger) {
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
     webhookSecrets: settings.WEBHOOK_SECRET,
-    delivery: mailOf(settings) ?? writeTo(log),
+    delivery,
     webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
     onEvent,
     onDependency: logDependencies({ logger: log }),

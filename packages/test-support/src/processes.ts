@@ -150,14 +150,16 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 
 /** A TCP port that is free. Outgoing connections get higher ones, so none takes it before its server listens. */
 export async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-    return port;
-  } catch {
-    return await freePort();
-  } finally {
+  let port = 0;
+  await until(async () => {
+    port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
     server.close();
-  }
+    return isFree;
+  });
+  return port;
 }
