@@ -57,7 +57,10 @@ const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
 const OURS = { scope: 'webhooks:write', stability: 'experimental' } as const;
-/** For operations that cause deliveries. The scopes of a PATCH depend on its body, so the domain checks them. */
+/**
+ * For operations that cause deliveries. `ScopesGuard` judges the scopes at once, and `requireAuthority` judges them again in
+ * the transaction that acts. Those of a PATCH depend on its body, so only the transaction judges them.
+ */
 const SENDING = { ...OURS, scope: DELIVERY_SCOPES } as const;
 const webhookJson = exampleOf('Webhook', 'the webhook');
 const secretJson = json('WebhookWithSecret', { 'the webhook': { ...SHELTER, ...SECRET } });
