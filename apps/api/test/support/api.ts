@@ -14,6 +14,7 @@ import {
 import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock } from '@adoption-store/domain/testing';
 import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
+import { OpenConnections } from '@adoption-store/web';
 import { openPooled } from './pooled.js';
 import type { Api } from './shared-api.js';
 
@@ -68,11 +69,14 @@ export async function startApi(
   const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
   const serve = async (at: number) => {
     const api = await createApi({ application, clock, isReady, ...options });
+    const connections = new OpenConnections(api.getHttpServer());
     await api.listen(at, '127.0.0.1');
-    return api;
+    // As the service ends: a client's connection without a request would keep it open for 72 s.
+    const end = () => connections.end(AbortSignal.abort(), { lameDuck: 0, all: 10_000 }, () => api.close());
+    return { port: Number(new URL(await api.getUrl()).port), end };
   };
-  let api = await serve(0);
-  const port = Number(new URL(await api.getUrl()).port);
+  let served = await serve(0);
+  const { port } = served;
 
   const issueKey = async (email: string, itsPlan: Plan) => {
     const account = await application.openAccount.execute({ email, plan: itsPlan });
@@ -103,12 +107,12 @@ export async function startApi(
       await owner.close();
     },
     async restart(meanwhile) {
-      await api.close();
+      await served.end();
       await meanwhile();
-      api = await serve(port);
+      served = await serve(port);
     },
     async close() {
-      await api.close();
+      await served.end();
       await close();
       await database.drop();
     },
