@@ -75,11 +75,6 @@ export const serviceSettings = {
     description: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
     read: oneOf(...LOG_LEVELS),
   },
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    default: undefined,
-    description: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
-    read: collectorUrl,
-  },
   WEBHOOK_ALLOW: {
     default: undefined,
     description:
@@ -92,6 +87,13 @@ export const serviceSettings = {
     read: duration('5s', '10m'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** Of the API and the worker. The portal has no traces. */
+const OTEL_EXPORTER_OTLP_ENDPOINT = {
+  default: undefined,
+  description: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
+  read: collectorUrl,
+} as const;
 
 /** Settings of the apps that count requests or show counts. */
 const countingSettings = {
@@ -164,6 +166,7 @@ export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
+  OTEL_EXPORTER_OTLP_ENDPOINT,
   METRICS_HOST,
   METRICS_PORT: {
     default: '9464',
@@ -251,6 +254,7 @@ export const portalSettings = {
 export const workerSettings = {
   ...serviceSettings,
   ...mailSettings,
+  OTEL_EXPORTER_OTLP_ENDPOINT,
   SUPPORT_CONTACT,
   WORKER_HOST: {
     default: 'localhost',
