@@ -25,7 +25,7 @@ import {
   sharedScopes,
   sumOf,
 } from '@adoption-store/domain';
-import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
+import { DEPRECATIONS, readQuickStarts, RECENT_USE, SIGN } from '@adoption-store/web';
 import { groupsOf } from './http/page-groups.js';
 import { REFUSAL_MEANINGS, REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
@@ -75,6 +75,7 @@ export const viewHelpers = {
   },
   quickStarts: readQuickStarts(),
   deprecations: DEPRECATIONS,
+  sign: SIGN,
   recentDays: RECENT_USE / DAY,
 
   number: (value: number): string => NUMBER.format(value),

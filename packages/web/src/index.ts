@@ -1,3 +1,4 @@
+export * from './brand.js';
 export * from './deprecations.js';
 export * from './fixed-file.js';
 export * from './has-body.js';

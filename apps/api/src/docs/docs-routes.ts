@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
+import { CSS, fixedFile, type FixedFile, HTML, readBaseStyle, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http/answers/error-codes.js';
 import type { DefinedOperation } from '../http/operations/operation.js';
@@ -55,6 +55,7 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
   servePublicly(fastify, '/', async (_request, reply) => reply.redirect(`${origin}/docs`, 303));
   serve('/favicon.ico', ICON, ours('favicon.ico'));
   serve('/docs', HTML, () => referencePage(portalUrl));
+  serve('/docs/base.css', CSS, readBaseStyle);
   serve('/docs/page.css', CSS, ours('page.css'));
   serve('/docs/operations.css', CSS, ours('operations.css'));
   for (const file of SCRIPTS) serve(`/docs/${file}`, SCRIPT, ours(file));

@@ -1,12 +1,4 @@
-import { type QuickStart, readQuickStarts } from '@adoption-store/web';
-
-// The portal's sign.
-const PAW =
-  '<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">' +
-  '<ellipse cx="5" cy="11" rx="2.2" ry="2.9"/><ellipse cx="9.5" cy="6.2" rx="2.3" ry="3.2"/>' +
-  '<ellipse cx="14.5" cy="6.2" rx="2.3" ry="3.2"/><ellipse cx="19" cy="11" rx="2.2" ry="2.9"/>' +
-  '<path d="M12 11.2c-3 0-6.3 3.6-6.3 6.7 0 1.9 1.3 2.9 2.9 2.9 1.4 0 2.1-.7 3.4-.7s2 .7 3.4.7c1.6 0 2.9-1 2.9-2.9 0-3.1-3.3-6.7-6.3-6.7z"/>' +
-  '</svg>';
+import { type QuickStart, readQuickStarts, SIGN } from '@adoption-store/web';
 
 const NAVIGATION = `<nav class="side" aria-label="Operations">
         <details id="menu">
@@ -47,6 +39,7 @@ export function referencePage(portalUrl: string | undefined): string {
     <meta name="color-scheme" content="light dark" />
     <title>API reference – Adoption Store API</title>
     <link rel="icon" href="favicon.ico" />
+    <link rel="stylesheet" href="docs/base.css" />
     <link rel="stylesheet" href="docs/page.css" />
     <script src="docs/swagger-ui-bundle.js" defer></script>
     <script src="docs/page.js" type="module"></script>
@@ -76,7 +69,7 @@ function header(portalUrl: string | undefined): string {
   return `<header class="top">
       <div class="bar">
         <a class="brand" href="${home}">
-          ${PAW}
+          ${SIGN}
           <span>Adoption Store <small>API</small></span>
         </a>
         <nav aria-label="Main">

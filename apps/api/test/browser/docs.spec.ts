@@ -4,22 +4,11 @@ import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSamples } from '@adoption-store/web';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { referencePage } from '../../src/docs/reference-page.js';
 import { useApi } from '../support/api.js';
 import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for there is no Chromium on this machine');
-
-it('the page at /docs has the portal’s colours and sign', () => {
-  const read = (file: string) => readFileSync(join(__dirname, '../../..', file), 'utf8');
-  const coloursOf = (file: string) => read(file).match(/^ {2}--[\w-]+: light-dark\(.*$/gm) ?? [];
-  const colours = coloursOf('api/src/docs/page/page.css');
-  expect(colours.length).toBeGreaterThan(10);
-  expect(coloursOf('portal/public/style.css')).toEqual(expect.arrayContaining(colours));
-  const [sign] = /<svg.*<\/svg>/.exec(referencePage(undefined)) ?? [];
-  expect(read('portal/views/layout.eta')).toContain(sign);
-});
 
 (executablePath === undefined ? describe.skip : describe)('the page at /docs, in a browser,', () => {
   let browser: Browser;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { CSS, type FixedFile, fixedFile, SCRIPT, sendFixedFile } from '@adoption-store/web';
+import { CSS, type FixedFile, fixedFile, readBaseStyle, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 
 const TYPES: Readonly<Record<string, string>> = { '.css': CSS, '.js': SCRIPT, '.svg': 'image/svg+xml' };
@@ -12,13 +12,17 @@ export interface PublicFile extends FixedFile {
   readonly address: string;
 }
 
+/** The files of the folder, and the style sheet that the reference page has, too. */
 export function readPublicFiles(folder: string): readonly PublicFile[] {
-  return readdirSync(folder).flatMap((name) => {
-    const type = TYPES[extname(name)];
-    if (type === undefined) return [];
-    const file = fixedFile(type, readFileSync(join(folder, name)));
-    return [{ ...file, name, address: `/public/${name}?${file.hash}` }];
-  });
+  const own = readdirSync(folder).map((name) => publicFile(name, readFileSync(join(folder, name))));
+  return [publicFile('base.css', readBaseStyle()), ...own];
+}
+
+function publicFile(name: string, content: Buffer): PublicFile {
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new Error(`public/${name}: the type of such files is unknown`);
+  const file = fixedFile(type, content);
+  return { ...file, name, address: `/public/${name}?${file.hash}` };
 }
 
 export function servePublicFiles(fastify: FastifyInstance, files: readonly PublicFile[]): void {
