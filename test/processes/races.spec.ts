@@ -2,10 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask } from '@adoption-store/test-support';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
-/** Rounds of the races for one animal each. */
-const RACE_ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 50);
-/** Requests of one race. */
-const RACERS = 8;
 /** Milliseconds of a round of lists, at least. */
 const LIST_ROUND = 2_000;
 const WRITERS = 8;
@@ -33,10 +29,6 @@ describe('two replicas on one PostgreSQL', () => {
   });
   afterAll(() => replicas.close());
 
-  const sql = <Row extends Record<string, unknown>>(text: string) => ask<Row>(replicas.databaseUrl, text);
-  const insert = (count: number) =>
-    sql<{ id: string }>(`INSERT INTO animals (name, category_id, status)
-      SELECT 'Luna', 0, 'available' FROM generate_series(1, ${count}) RETURNING id`);
   /** Each writer has its own animals, so it knows the order of their changes. */
   async function write(writer: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean): Promise<void> {
     const own = [...stories].filter((_story, index) => index % WRITERS === writer);
@@ -82,8 +74,12 @@ describe('two replicas on one PostgreSQL', () => {
 
   it(`never list, for ${READERS} readers beside ${WRITERS} writers, an animal in a state that it had left before`, async () => {
     const stories = new Map<number, Story>();
-    for (const { id } of await insert(ANIMALS))
-      stories.set(Number(id), { changedAt: [-Infinity], withdrawnAt: Infinity });
+    const animals = await ask<{ id: string }>(
+      replicas.databaseUrl,
+      `INSERT INTO animals (name, category_id, status)
+        SELECT 'Luna', 0, 'available' FROM generate_series(1, ${ANIMALS}) RETURNING id`,
+    );
+    for (const { id } of animals) stories.set(Number(id), { changedAt: [-Infinity], withdrawnAt: Infinity });
     const begun = performance.now();
     const changes = () => [...stories.values()].reduce((sum, { changedAt }) => sum + changedAt.length - 1, 0);
     // On a slow machine a round takes longer, because few changes prove little.
@@ -94,43 +90,4 @@ describe('two replicas on one PostgreSQL', () => {
     expect(lists.flatMap(({ wrong }) => wrong).slice(0, 5)).toEqual([]);
     expect(lists.reduce((sum, { seen }) => sum + seen, 0)).toBeGreaterThan(1_000);
   });
-
-  it('place one of many orders for an animal, and end it once, however many ask both at once', async () => {
-    let decided = 0;
-    for (let round = 0; round < RACE_ROUNDS; round += 1) {
-      const [animal] = await insert(1);
-      const petId = Number(animal?.id);
-      const placed = await askedAtOnce(() => ['/v1/store/orders', { petId }]);
-      if (placed.isLate) continue;
-      expect(placed.statuses).toEqual([201, ...Array<number>(RACERS - 1).fill(409)]);
-      const { id } = placed.won;
-      const ended = await askedAtOnce((turn) => [`/v1/store/orders/${id}/${turn % 4 < 2 ? 'complete' : 'cancel'}`]);
-      if (ended.isLate) continue;
-      expect(ended.statuses).toEqual([200, ...Array<number>(RACERS - 1).fill(409)]);
-      const { text } = await replicas.send('GET', `${replicas.originOf(round)}/v1/pets/${petId}`);
-      expect(JSON.parse(text)).toMatchObject({ status: ended.won.status === 'completed' ? 'sold' : 'available' });
-      decided += 1;
-    }
-    expect(decided).toBeGreaterThan(0);
-    // PostgreSQL's statistics include a connection after it is closed.
-    await replicas.stop();
-    const deadlocks = 'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()';
-    expect(await sql(deadlocks)).toEqual([{ deadlocks: 0 }]);
-  });
-
-  /** Sends POSTs to both replicas at the same time. Returns the sorted statuses, and the order that one of them got. */
-  async function askedAtOnce(request: (turn: number) => readonly [path: string, body?: object]) {
-    const sent = Array.from({ length: RACERS }, (_, turn) => {
-      const [path, body] = request(turn);
-      return replicas.send('POST', `${replicas.originOf(turn)}${path}`, body);
-    });
-    const answers = await Promise.all(sent);
-    const won = answers.find(({ status }) => status < 300)?.text ?? '{}';
-    return {
-      /** On a busy machine, one may be refused because it has waited too long. */
-      isLate: answers.some(({ status }) => status === 503),
-      statuses: answers.map(({ status }) => status).sort((one, other) => one - other),
-      won: JSON.parse(won) as { readonly id: number; readonly status: string },
-    };
-  }
 });
