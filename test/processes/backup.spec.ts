@@ -2,24 +2,22 @@ import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { addPet, bearer, get, nextPageOf, petsOf } from '@adoption-store/api/testing/pets-client';
 import { request } from '@adoption-store/api/testing/raw-http';
+import type { Api } from '@adoption-store/api/testing/shared-api';
 import { end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
 import {
-  ask,
-  EMPTY,
   folderOf,
   MIGRATE,
-  nameOf,
   OWNER,
   run,
+  type Running,
   SERVICES,
   temporaryFolder,
   until,
-  withRole,
 } from '@adoption-store/test-support';
 import { execute, REPAIR, ROLES, runScript, tell } from '../support/operator-scripts.js';
+import { issueKey, startApi } from '../support/services.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'pg_restore', 'psql', 'initdb', 'postgres');
@@ -28,7 +26,8 @@ const whenInstalled = bin === undefined ? describe.skip : describe;
 let server: WholePostgres;
 let emptyServer: WholePostgres;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let api: TestApi;
+let service: Running;
+let api: Api;
 /** The database of the API. */
 let served: string;
 let saved: string;
@@ -40,22 +39,25 @@ beforeAll(async () => {
     WholePostgres.start(bin),
     temporaryFolder(),
   ]);
-  api = await startApiOn(server, await migrated());
-  served = nameOf({ url: api.databaseUrl });
+  served = await migrated();
+  const settings = { DATABASE_URL: server.urlOf(served, SERVICES) };
+  const { target, origin, ...started } = await startApi(settings);
+  service = started.service;
+  api = { ...target, origin, key: await issueKey(settings, 'dev@example.com') };
   await end(api, 'complete', (await placeOrder(api)).id);
   await end(api, 'cancel', (await placeOrder(api)).id);
   await placeOrder(api);
   for (let count = 0; count < 3; count += 1) await postMessage(api, count);
   // Uses of keys are written up to a second after the requests. The backup is compared with the final state.
   const unused = 'SELECT FROM api_keys WHERE last_used_at IS NULL';
-  await until(async () => (await ask(api.databaseUrl, unused)).length === 0);
+  await until(async () => (await server.ask(served, unused)).length === 0);
   saved = join(folder.path, 'store.dump');
-  expect(await backup(withRole(OWNER, api.databaseUrl), saved)).toMatchObject({ code: 0, stderr: '' });
+  expect(await backup(server.urlOf(served, OWNER), saved)).toMatchObject({ code: 0, stderr: '' });
 });
 
 afterAll(async () => {
   if (bin === undefined) return;
-  await api.close();
+  await service.stop();
   await Promise.all([server.close(), emptyServer.close(), folder.remove()]);
 });
 
@@ -94,7 +96,7 @@ whenInstalled('backup.sh', () => {
   });
 
   it('never replaces another backup', async () => {
-    const { code, stderr } = await backup(withRole(OWNER, api.databaseUrl), saved);
+    const { code, stderr } = await backup(server.urlOf(served, OWNER), saved);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `backup.sh: ${saved} is there already; a backup never replaces another\n`,
@@ -278,24 +280,14 @@ async function migrated(): Promise<string> {
   return database;
 }
 
-async function startApiOn(postgres: WholePostgres, template: string): Promise<TestApi> {
-  const { TEST_POSTGRES_URL, TEST_DATABASE_TEMPLATE = EMPTY } = process.env;
-  Object.assign(process.env, { TEST_POSTGRES_URL: postgres.urlOf('postgres'), TEST_DATABASE_TEMPLATE: template });
-  try {
-    return await startApi();
-  } finally {
-    Object.assign(process.env, { TEST_POSTGRES_URL, TEST_DATABASE_TEMPLATE });
-  }
-}
-
-/** Runs the API on a copy of the database. */
-async function servedFrom(database: string, work: (api: TestApi) => Promise<void>): Promise<void> {
-  const again = await startApiOn(emptyServer, database);
-  await work(again).finally(() => again.close());
+/** Runs the API on a restored database, with the key of the first API. */
+async function servedFrom(database: string, work: (api: Api) => Promise<void>): Promise<void> {
+  const { service, target, origin } = await startApi({ DATABASE_URL: emptyServer.urlOf(database, SERVICES) });
+  await work({ ...target, origin, key: api.key }).finally(() => service.stop());
 }
 
 /** With the key of the first API. */
-function postMessage(to: TestApi, count: number) {
+function postMessage(to: Api, count: number) {
   const headers = { ...bearer(api.key), 'Content-Type': 'application/json', 'Idempotency-Key': `message ${count}` };
   return request(to, '/v1/messages', { method: 'POST', headers, body: '{"message":"Größe 🐈"}' });
 }
