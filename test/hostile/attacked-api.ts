@@ -11,10 +11,9 @@ const HONEST = [`/v1/pets?id=${PETS[0]}&id=${PETS[1]}&limit=1`, '/v1/store/order
 /** An API process, a key of a hostile client, and an honest client of another account. */
 export class AttackedApi {
   target!: Target;
-  service!: Running;
+  private service!: Running;
   /** The hostile client's. */
   key = '';
-  private metrics!: string;
   private database!: TestDatabase;
   private honestKey = '';
   private expected: readonly unknown[] = [];
@@ -24,7 +23,7 @@ export class AttackedApi {
     const settings = { DATABASE_URL: this.database.url };
     // Proxy headers are trusted, because a hostile client may send its own through a proxy.
     const api = await startApi({ ...settings, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' });
-    ({ service: this.service, target: this.target, metrics: this.metrics } = api);
+    [this.service, this.target] = [api.service, api.target];
     this.key = await issueKey(settings, 'hostile@example.com');
     this.honestKey = await issueKey(settings, 'honest@example.com');
     await ask(
@@ -58,10 +57,6 @@ export class AttackedApi {
   async expectUnharmed(): Promise<void> {
     expect(await this.honestAnswers()).toEqual(this.expected);
     expect(this.service.child).toMatchObject({ exitCode: null, signalCode: null });
-  }
-
-  async cpuSeconds(): Promise<number> {
-    return Number(/^process_cpu_seconds_total (\S+)$/m.exec(await (await fetch(this.metrics)).text())?.[1]);
   }
 
   /** The animals that the hostile client has created. */

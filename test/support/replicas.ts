@@ -20,7 +20,7 @@ export async function startReplicas(settings: Environment = {}) {
     async send(method: string, url: string, body?: object, headers?: Readonly<Record<string, string>>) {
       const init = { method, headers: { ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) };
       const response = await fetch(url, init);
-      return { status: response.status, link: response.headers.get('link') ?? '', text: await response.text() };
+      return { status: response.status, text: await response.text() };
     },
     stop,
     async close() {
