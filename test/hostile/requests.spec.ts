@@ -1,16 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type ErrorCode,
-  errorStatuses,
-  expectError,
-  expectHeadError,
-  expectLimitHeaders,
-} from '@adoption-store/api/testing/expectations';
-import { CUT, exchange, type Part, type RawResponse } from '@adoption-store/api/testing/raw-http';
+import { CUT, exchange, type Part } from '@adoption-store/api/testing/raw-http';
 import { useAttackedApi } from './attacked-api.js';
-
-/** An error's code, a success's status, or the status of an error to HEAD. */
-type Outcome = ErrorCode | number;
+import { expectContract, type Outcome, outcomeOf } from './contract.js';
 
 /** The parts to send, each as one packet, and every expected response. `{key}` stands for the hostile client's key. */
 type Row = readonly [name: string, expected: Outcome | readonly Outcome[], ...parts: readonly Part[]];
@@ -253,20 +244,4 @@ it('a refused request stores nothing, and a smuggled one does nothing', async ()
 
 function withKey(part: Part): Part {
   return part === CUT ? CUT : Buffer.from(part.toString('latin1').replaceAll('{key}', api.key), 'latin1');
-}
-
-function outcomeOf({ status, body }: RawResponse): Outcome {
-  return (/^\{"code":"(\w+)"/.exec(body)?.[1] as ErrorCode | undefined) ?? status;
-}
-
-function expectContract(response: RawResponse): void {
-  const { status, headers, body } = response;
-  const outcome = outcomeOf(response);
-  if (typeof outcome === 'string') expectError(response, errorStatuses[outcome], outcome);
-  else if (status >= 400) expectHeadError(response, status);
-  else expectLimitHeaders(response);
-  expect(headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-  if (status === 405 || status === 204) expect(headers).toHaveProperty('allow');
-  if (status === 401) expect(headers).toHaveProperty('www-authenticate');
-  if (status === 204) expect(body).toBe('');
 }

@@ -56,30 +56,30 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  const PORTS = { PORT: 3000, METRICS_PORT: 9464, PORTAL_PORT: 3001, PORTAL_METRICS_PORT: 9465, WORKER_PORT: 3002 };
+  /** Each service's default port, and a page that it serves there. */
+  const PORTS = [
+    ['PORT', 3000, '/docs'],
+    ['METRICS_PORT', 9464, '/metrics'],
+    ['PORTAL_PORT', 3001, '/'],
+    ['PORTAL_METRICS_PORT', 9465, '/metrics'],
+    ['WORKER_PORT', 3002, '/readyz'],
+  ] as const;
 
   it('ports that nobody has set and that are in use, as by a second clone, are replaced by free ones and printed', async () => {
     await services.hasServed();
     // An address of this test alone, where a machine has several.
     const numbers = [...randomBytes(3)].map((byte) => 1 + (byte % 250));
     const host = process.platform === 'linux' ? `127.${numbers.join('.')}` : '127.0.0.1';
-    const others = Object.values(PORTS).map((port) => createServer().listen(port, host));
+    const others = PORTS.map(([, port]) => createServer().listen(port, host));
     // If another program has the port of all addresses, it is in use as well.
     await Promise.all(others.map((each) => once(each, 'listening').catch(() => undefined)));
     const hosts = { HOST: host, METRICS_HOST: host, PORTAL_HOST: host, WORKER_HOST: host };
-    const unset = Object.fromEntries(Object.keys(PORTS).map((name) => [name, '']));
+    const unset = Object.fromEntries(PORTS.map(([name]) => [name, '']));
     const launcher = services.track(new Running(START, [], { DATA_DIR: services.folder, ...hosts, ...unset }));
     await launcher.prints(/^The worker is ready/m);
     for (const each of others) each.close();
-    const pages = [
-      ['PORT', '/docs'],
-      ['METRICS_PORT', '/metrics'],
-      ['PORTAL_PORT', '/'],
-      ['PORTAL_METRICS_PORT', '/metrics'],
-      ['WORKER_PORT', '/readyz'],
-    ] as const;
-    for (const [name, path] of pages) {
-      const sentence = `^port ${PORTS[name]} of ${host} is in use by another program, so ${name} is (\\d+) until this ends$`;
+    for (const [name, used, path] of PORTS) {
+      const sentence = `^port ${used} of ${host} is in use by another program, so ${name} is (\\d+) until this ends$`;
       const [, port = ''] = new RegExp(sentence, 'm').exec(launcher.stderr) ?? [];
       expect({ name, status: (await fetch(`http://${host}:${port}${path}`)).status }).toEqual({ name, status: 200 });
     }

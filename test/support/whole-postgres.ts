@@ -50,20 +50,6 @@ export class WholePostgres {
     return database;
   }
 
-  /** The rows of every table and the position of every sequence, without `exceptions`. */
-  async contentsOf(database: string, exceptions: readonly string[] = []): Promise<Readonly<Record<string, unknown>>> {
-    const relations = await this.ask<Relation>(
-      database,
-      `SELECT relname AS name, relkind = 'S' AS "isSequence" FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
-    );
-    const compared = relations.filter(({ name }) => !exceptions.includes(name));
-    const contents = compared.map(async (relation) => {
-      const rows = await this.ask<{ text: string }>(database, textOf(relation));
-      return [relation.name, rows.map(({ text }) => text)] as const;
-    });
-    return Object.fromEntries(await Promise.all(contents));
-  }
-
   ask<Row extends pg.QueryResultRow>(database: string, statement: string): Promise<readonly Row[]> {
     return ask<Row>(this.urlOf(database), statement);
   }
@@ -73,15 +59,4 @@ export class WholePostgres {
     await once(this.child, 'exit');
     await this.folder.remove();
   }
-}
-
-interface Relation {
-  readonly name: string;
-  readonly isSequence: boolean;
-}
-
-function textOf({ name, isSequence }: Relation): string {
-  return isSequence
-    ? `SELECT last_value || ' ' || is_called AS text FROM "${name}"`
-    : `SELECT t::text AS text FROM "${name}" AS t ORDER BY 1`;
 }
