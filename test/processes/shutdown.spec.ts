@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import {
@@ -71,16 +70,12 @@ async function isReady(instance: Instance): Promise<boolean> {
 
 /** Waits until connections are refused. */
 async function refusesConnections({ host, port }: Instance): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const socket = connect(port, host);
-    try {
-      await once(socket, 'connect');
-    } catch {
-      return;
-    }
+    const isRefused = await once(socket, 'connect').catch(() => true);
     socket.destroy();
-    await delay(10);
-  }
+    return isRefused === true;
+  });
 }
 
 async function hold({ host, port }: Instance, bytes: string): Promise<Socket> {
@@ -203,5 +198,5 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
 /** Waits until that many statements wait for the table. */
 async function untilWaiting(count: number): Promise<void> {
   const waiting = `SELECT FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`;
-  while ((await client.query(waiting)).rowCount !== count) await delay(5);
+  await until(async () => (await client.query(waiting)).rowCount === count);
 }
