@@ -1,28 +1,21 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- growth` one of them. `--write` writes their sections of
- * results.md. `--profile` writes profiles of the API's processor time instead.
+ * `npm run bench` runs all benchmarks, `npm run bench -- webhooks` one of them. `--write` writes their sections of
+ * results.md.
  */
 import { parseArgs } from 'node:util';
 import { leaveCoreToService } from './cores.mjs';
-import { measureGrowth } from './growth.mjs';
-import { measureLimiter } from './limiter.mjs';
 import { hasWrk } from './load.mjs';
-import { writeProfiles } from './profile.mjs';
 import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
 import { measureSizing } from './sizing.mjs';
-import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
 import { measureWebhooks } from './webhooks.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
   throughput: measureThroughput,
-  growth: measureGrowth,
-  limiter: measureLimiter,
   sizing: measureSizing,
   webhooks: measureWebhooks,
-  soak: measureSoak,
 };
 
 const { values, positionals } = parseArgs({
@@ -31,9 +24,7 @@ const { values, positionals } = parseArgs({
     build: { type: 'string' },
     connections: { type: 'string' },
     deliveries: { type: 'string', default: '6000' },
-    minutes: { type: 'string', default: '2' },
     peers: { type: 'string' },
-    profile: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '3' },
     windows: { type: 'string', default: '5' },
     workloads: { type: 'string' },
@@ -51,23 +42,18 @@ const options = {
   build: values.build,
   deliveries: Number(values.deliveries),
   connections: listOf('connections')?.map(Number),
-  minutes: Number(values.minutes),
   peers: listOf('peers'),
   seconds: Number(values.seconds),
   windows: Number(values.windows),
   workloads: listOf('workloads'),
 };
-if (values.profile) {
-  await writeProfiles(options);
-} else {
-  for (const [name, measure] of Object.entries(benchmarks)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
-    console.log(`\n${name}`);
-    const text = await measure(options);
-    if (text === undefined) continue;
-    console.log(`\n${text}`);
-    if (values.write) write(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, text);
-  }
+for (const [name, measure] of Object.entries(benchmarks)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  console.log(`\n${name}`);
+  const text = await measure(options);
+  if (text === undefined) continue;
+  console.log(`\n${text}`);
+  if (values.write) write(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, text);
 }
 
 function known(kind, given, all) {

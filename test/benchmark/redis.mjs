@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../support/free-port.mjs';
 
 /** A new Redis without persistence. Says so, and is undefined, if there is no redis-server. */
 export async function openRedis() {
@@ -21,4 +22,13 @@ export async function openRedis() {
   process.once('exit', close);
   for await (const chunk of child.stdout) if (String(chunk).includes('Ready to accept connections')) break;
   return { url: `redis://127.0.0.1:${port}`, pid: child.pid, close };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -15,8 +15,8 @@ const FLAGS = flagsOf('start:api');
 const LISTENS = /Address {2}(\S+)\/v1/;
 
 /** Starts the API of a build as a process of its own, and waits until it is ready. */
-export function startApi(env, flags = [], build = root) {
-  return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: [...FLAGS, ...flags], ready: LISTENS });
+export function startApi(env, build = root) {
+  return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: FLAGS, ready: LISTENS });
 }
 
 /** Starts the worker of a build, on the service's core or beside the measured service. */
@@ -88,5 +88,5 @@ async function start({ program, env, args = [], flags, ready, isBeside = false }
     child.kill(signal);
     await exited;
   };
-  return { origin, pid: child.pid, startedAt, stdout, exited, stop };
+  return { origin, pid: child.pid, startedAt, exited, stop };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { API, ask, createDatabase, type Environment, Running, type TestDatabase } from '@adoption-store/test-support';
+import { ask, createDatabase, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { exchange, type RawResponse, request, type Target } from '@adoption-store/api/testing/raw-http';
-import { issueKey } from '../support/faults.js';
+import { issueKey, startApi } from '../support/services.js';
 
 /** Two animals that no hostile request names. */
 const PETS = [9_000_000_000_000_000, 9_000_000_000_000_001] as const;
@@ -10,8 +10,8 @@ const HONEST = [`/v1/pets?id=${PETS[0]}&id=${PETS[1]}&limit=1`, '/v1/store/order
 
 /** An API process, a key of a hostile client, and an honest client of another account. */
 export class AttackedApi {
-  readonly target: Target = { host: '127.0.0.1', port: 0 };
-  service!: Running;
+  target!: Target;
+  private service!: Running;
   /** The hostile client's. */
   key = '';
   private database!: TestDatabase;
@@ -20,12 +20,10 @@ export class AttackedApi {
 
   async start(): Promise<void> {
     this.database = await createDatabase();
-    const settings: Environment = { DATABASE_URL: this.database.url, HOST: this.target.host, PORT: '0' };
+    const settings = { DATABASE_URL: this.database.url };
     // Proxy headers are trusted, because a hostile client may send its own through a proxy.
-    const generous = { ADDRESS_LIMIT: '1000000', ORDER_LIMIT: '100000', TRUST_PROXY: '127.0.0.1' };
-    this.service = new Running(API, [], { ...settings, ...generous, LOG_LEVEL: 'error' });
-    const [, address = ''] = await this.service.prints(/Address {2}(\S+)\/v1/);
-    Object.assign(this.target, { port: Number(new URL(address).port) });
+    const api = await startApi({ ...settings, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' });
+    [this.service, this.target] = [api.service, api.target];
     this.key = await issueKey(settings, 'hostile@example.com');
     this.honestKey = await issueKey(settings, 'honest@example.com');
     await ask(
@@ -59,11 +57,6 @@ export class AttackedApi {
   async expectUnharmed(): Promise<void> {
     expect(await this.honestAnswers()).toEqual(this.expected);
     expect(this.service.child).toMatchObject({ exitCode: null, signalCode: null });
-  }
-
-  async cpuSeconds(): Promise<number> {
-    const [, metrics = ''] = await this.service.prints(/Metrics {2}(\S+)/);
-    return Number(/^process_cpu_seconds_total (\S+)$/m.exec(await (await fetch(metrics)).text())?.[1]);
   }
 
   /** The animals that the hostile client has created. */

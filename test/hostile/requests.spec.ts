@@ -1,18 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import {
-  type ErrorCode,
-  errorStatuses,
-  expectError,
-  expectHeadError,
-  expectLimitHeaders,
-} from '@adoption-store/api/testing/expectations';
-import { CUT, exchange, type Part, type RawResponse, request } from '@adoption-store/api/testing/raw-http';
+import { CUT, exchange, type Part } from '@adoption-store/api/testing/raw-http';
 import { useAttackedApi } from './attacked-api.js';
-
-/** An error's code, a success's status, or the status of an error to HEAD. */
-type Outcome = ErrorCode | number;
+import { expectContract, type Outcome, outcomeOf } from './contract.js';
 
 /** The parts to send, each as one packet, and every expected response. `{key}` stands for the hostile client's key. */
 type Row = readonly [name: string, expected: Outcome | readonly Outcome[], ...parts: readonly Part[]];
@@ -194,6 +183,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['with a long trailer', 'headers_too_large', trailed(`X-Y: ${LONG}`)],
     ['with a trailer that is a key', 'missing_api_key', `${keyless(CHUNKED)}${SIZE}\r\n${BODY}\r\n0\r\n${lines(KEY)}`],
     ['that is bad, at an unknown path', 'bad_request', framed([CHUNKED], 'x\r\n', '/v1/cats')],
+    ['of a byte, 8,192 times', 'invalid_json', chunks(`${'1\r\n \r\n'.repeat(8_192)}${END}`)],
+    ['of a byte, 8,193 times, which breaks the connection off', [], chunks('1\r\n \r\n'.repeat(8_193))],
     ['of a byte, each in a packet', 201, chunks(''), ...BYTES, END],
     ['with all that is allowed', 201, chunks(`00${SIZE};a="b c"\r\n${BODY}\r\n0;x\r\nX-Y: z\r\n\r\n`)],
     ['that cuts a character in two', 201, chunks(`c\r\n{"name":"Zo\xc3\r\n13\r\n\xab","categoryId": 1}\r\n${END}`)],
@@ -251,63 +242,6 @@ it('a refused request stores nothing, and a smuggled one does nothing', async ()
   expect(await api.countOfPets()).toBe(created.size);
 });
 
-const ATTACKERS = 60;
-/** The most pieces that a body may have, and the pieces of a client that continues. */
-const [MOST_PIECES, ALL_PIECES] = [8_192, 200_000];
-
-/** CPU seconds of the API for each attacker's body in so many pieces. Other processes don't affect it. */
-async function costOf(pieces: number): Promise<number> {
-  // Neither side needs the database, whose time limits a busy machine could reach.
-  const bytes = `${keyless(CHUNKED, 'Connection: close')}${'1\r\n \r\n'.repeat(pieces)}${END}`;
-  const before = await api.cpuSeconds();
-  const ends = Array.from({ length: ATTACKERS }, () => {
-    const socket = connect(api.target).on('error', () => undefined);
-    socket.resume().write(bytes);
-    return new Promise((resolve) => socket.on('close', resolve));
-  });
-  const startedAt = performance.now();
-  expect(await request(api.target, '/livez')).toMatchObject({ status: 200 });
-  // An honest client waits at most a second. A busy machine may need ten times as long.
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
-  await Promise.all(ends);
-  return (await api.cpuSeconds()) - before;
-}
-
-async function peakOfMegabytes(): Promise<number> {
-  const status = await readFile(`/proc/${api.service.child.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
-}
-
-it(`${ATTACKERS} bodies in pieces of a byte cost what the first ${MOST_PIECES} cost, and delay no honest request`, async () => {
-  await costOf(MOST_PIECES);
-  const before = await peakOfMegabytes();
-  const costs: { readonly most: number; readonly all: number }[] = [];
-  for (let round = 0; round < 2; round += 1) {
-    costs.push({ most: await costOf(MOST_PIECES), all: await costOf(ALL_PIECES) });
-  }
-  // Without the limit the bodies cost four times as much, and with a Buffer for each piece they took 1,357 MB.
-  const [most, all] = [Math.min(...costs.map((cost) => cost.most)), Math.min(...costs.map((cost) => cost.all))];
-  expect(all / most).toBeLessThan(2.5);
-  expect((await peakOfMegabytes()) - before).toBeLessThan(64);
-  await api.expectUnharmed();
-});
-
 function withKey(part: Part): Part {
   return part === CUT ? CUT : Buffer.from(part.toString('latin1').replaceAll('{key}', api.key), 'latin1');
-}
-
-function outcomeOf({ status, body }: RawResponse): Outcome {
-  return (/^\{"code":"(\w+)"/.exec(body)?.[1] as ErrorCode | undefined) ?? status;
-}
-
-function expectContract(response: RawResponse): void {
-  const { status, headers, body } = response;
-  const outcome = outcomeOf(response);
-  if (typeof outcome === 'string') expectError(response, errorStatuses[outcome], outcome);
-  else if (status >= 400) expectHeadError(response, status);
-  else expectLimitHeaders(response);
-  expect(headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-  if (status === 405 || status === 204) expect(headers).toHaveProperty('allow');
-  if (status === 401) expect(headers).toHaveProperty('www-authenticate');
-  if (status === 204) expect(body).toBe('');
 }

@@ -7,22 +7,21 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  API,
   createDatabase,
   DatabaseGate,
   type Environment,
   folderOf,
   freePort,
-  PORTAL,
   redisServerFor,
-  Running,
+  type Running,
   SmtpSink,
   temporaryFolder,
   type TestDatabase,
   until,
-  WORKER,
 } from '@adoption-store/test-support';
+import { runPortal } from '@adoption-store/portal/testing/portal-process';
 import { parse, stringify } from 'yaml';
+import { startApi, startWorker } from '../support/services.js';
 
 const CONFIGURATION = join(__dirname, '../../docker/prometheus');
 /** In production Prometheus scrapes every 10 s. Here scrapes and alerts take a tenth of the time. */
@@ -30,7 +29,6 @@ const INTERVAL = '1s';
 const FASTER = 10;
 const SUITE = 'the loss of a dependency';
 const openRedis = redisServerFor(SUITE);
-const openProtectedRedis = redisServerFor(SUITE, { requirepass: 'right' });
 const prometheus = folderOf(SUITE, 'prometheus', 'prometheus', 'promtool');
 const alertmanager = folderOf(SUITE, 'prometheus-alertmanager', 'prometheus-alertmanager');
 
@@ -60,23 +58,13 @@ interface Service {
   readonly metrics: string;
 }
 
-async function start(program: string, settings: Environment = {}): Promise<Service> {
-  const process = new Running(program, [], {
-    DATABASE_URL: database.url,
-    LOG_LEVEL: 'info',
-    ACCESS_LOG: 'off',
-    PORT: '0',
-    HOST: '127.0.0.1',
-    WORKER_PORT: '0',
-    WORKER_HOST: '127.0.0.1',
-    PORTAL_PORT: '0',
-    PORTAL_HOST: '127.0.0.1',
-    ...settings,
-  });
+type Start = (settings: Environment) => Promise<{ readonly service: Running; readonly metrics: string }>;
+
+async function start(begin: Start, settings: Environment = {}): Promise<Service> {
+  const started = { DATABASE_URL: database.url, LOG_LEVEL: 'info', ACCESS_LOG: 'off', ...settings };
+  const { service: process, metrics } = await begin(started);
   closing.push(() => process.stop('SIGKILL'));
-  const printed = { [API]: /Metrics {2}(\S+)/, [WORKER]: /health at (\S+)\/readyz/, [PORTAL]: /Portal {3}(\S+)/ };
-  const [, address = ''] = await process.prints(printed[program] ?? /^/);
-  return { process, metrics: program === WORKER ? `${address}/metrics` : address };
+  return { process, metrics };
 }
 
 /** The losses and returns of a dependency in a process' log, in order. */
@@ -119,9 +107,11 @@ describe('a process that loses what it needs', () => {
     closing.push(() => sink.close());
     const behindGate = { DATABASE_URL: gate.url };
     const mail = { SMTP_URL: sink.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'staff@example.com' };
-    const portal = start(PORTAL, behindGate);
-    [api, worker, mailer] = await Promise.all([start(API, behindGate), start(WORKER, behindGate), start(WORKER, mail)]);
-    services = [api, worker, await portal];
+    const portal = await runPortal(gate.url, { LOG_LEVEL: 'info' });
+    closing.push(() => portal.process.stop('SIGKILL'));
+    [api, worker] = await Promise.all([start(startApi, behindGate), start(startWorker, behindGate)]);
+    mailer = await start(startWorker, mail);
+    services = [api, worker, portal];
   });
 
   it('logs the loss of PostgreSQL without any request, as an error only once it lasts, and the return', async () => {
@@ -153,7 +143,7 @@ describe('a process that loses what it needs', () => {
       if (openRedis === undefined) throw new Error('skipped');
       const redis = await openRedis();
       closing.push(() => redis.close());
-      const [counting, doomed] = await Promise.all([start(API, { REDIS_URL: redis.url }), start(WORKER)]);
+      const [counting, doomed] = await Promise.all([start(startApi, { REDIS_URL: redis.url }), start(startWorker)]);
       const [receiver, arrived] = await openReceiver();
       await startMonitoring({ api: [api, counting], worker: [mailer, doomed] }, receiver);
       expect([...arrived.keys()]).toEqual([]);
@@ -239,17 +229,3 @@ async function startMonitoring(jobs: Readonly<Record<string, readonly Service[]>
     return (await asked.then((response) => response.text()).catch(() => '')).includes(`"${targets}"`);
   });
 }
-
-(openProtectedRedis === undefined ? it.skip : it)(
-  'an API whose password for Redis is wrong logs that as the reason, and never the password',
-  async () => {
-    const redis = await openProtectedRedis?.();
-    closing.push(() => redis?.close());
-    const api = await start(API, { REDIS_URL: redis?.url.replace('redis://', 'redis://:wrong-password@') ?? '' });
-    await logged([api], 'redis', 'loss');
-    const reason: unknown = expect.stringMatching(/^WRONGPASS/);
-    expect(changesIn(api, 'redis')[0]).toMatchObject({ level: WARN, msg: 'Redis is lost', reason });
-    expect(api.process.stdout + api.process.stderr).not.toContain('wrong-password');
-    expect(await gaugeOf(api, 'redis')).toBe('0');
-  },
-);

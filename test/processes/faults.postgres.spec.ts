@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { addPets, expectBoundedAnswers, expectNoFailure, isLate, issueKeys, startService } from '../support/faults.js';
+import { addPets, expectBoundedAnswers, expectNoFailure, isLate, issueKeys } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { PostgresServer } from '../support/postgres.js';
-import { Running, until, WORKER } from '@adoption-store/test-support';
+import { startApi, startWorker } from '../support/services.js';
+import { type Running, until } from '@adoption-store/test-support';
 
 describe('one API and one worker, through every fault of their PostgreSQL,', () => {
   let server: PostgresServer;
@@ -17,9 +18,8 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   beforeAll(async () => {
     server = await PostgresServer.start();
     const settings = { DATABASE_URL: server.url };
-    ({ service: api, origin } = await startService(settings));
-    worker = new Running(WORKER, [], { ...settings, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', MESSAGE_LEASE: '2s' });
-    await worker.prints(/^The worker is ready/m);
+    ({ service: api, origin } = await startApi(settings));
+    ({ service: worker } = await startWorker({ ...settings, MESSAGE_LEASE: '2s' }));
     const client = await server.connect();
     keys = await issueKeys(settings, client);
     pets = await addPets(client, 50_000);

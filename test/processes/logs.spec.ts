@@ -2,18 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateKeyText } from '@adoption-store/domain';
 import {
-  API,
   ask,
   createDatabase,
   DatabaseGate,
   type Environment,
   type Finished,
-  Running,
+  type Running,
   type TestDatabase,
-  WORKER,
 } from '@adoption-store/test-support';
 import { sendRaw } from '@adoption-store/api/testing/raw-http';
-import { issueKey } from '../support/faults.js';
+import { issueKey, startApi as start, startWorker } from '../support/services.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
@@ -39,11 +37,9 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 async function startApi(environment: Environment = {}) {
-  const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LAME_DUCK: '0s', ...environment };
-  const api = new Running(API, [], { ADDRESS_LIMIT: '1000000', ...settings });
-  running.push(api);
-  const [, origin = ''] = await api.prints(/Address {2}(\S+)\/v1/);
-  return { api, origin, target: { host: '127.0.0.1', port: Number(new URL(origin).port) } };
+  const started = await start({ DATABASE_URL: database.url, LOG_LEVEL: 'info', LAME_DUCK: '0s', ...environment });
+  running.push(started.service);
+  return started;
 }
 
 const call = (address: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>
@@ -85,7 +81,7 @@ describe('each request is one line of JSON', () => {
   };
 
   beforeAll(async () => {
-    const { api, origin, target } = await startApi();
+    const { service: api, origin, target } = await startApi();
     pid = api.child.pid;
     first = await call(`${origin}/v1/pets?limit=1`, { traceparent: TRACEPARENT });
     // Even a few lines must be written soon.
@@ -153,7 +149,7 @@ describe('each request is one line of JSON', () => {
   });
 
   it('whose trace and id are in the line of its message’s delivery', async () => {
-    const worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
+    const { service: worker } = await startWorker({ DATABASE_URL: database.url });
     running.push(worker);
     await worker.prints(/"outcome":"sent"/);
     const delivery = linesOf(worker).find(({ outcome }) => outcome === 'sent');
@@ -166,7 +162,7 @@ describe('each request is one line of JSON', () => {
 
 it('no key, body, query or Authorization header is in a log, an error or the database, whatever is sent and fails', async () => {
   const gate = await DatabaseGate.open(database.url);
-  const { api, origin } = await startApi({ DATABASE_URL: gate.url, LOG_LEVEL: 'trace' });
+  const { service: api, origin } = await startApi({ DATABASE_URL: gate.url, LOG_LEVEL: 'trace' });
   const statuses = new Set<number>();
   const send = async (path: string, headers: Readonly<Record<string, string>>, init: RequestInit = {}) => {
     const response = await fetch(`${origin}${path}`, { ...init, headers });
@@ -211,7 +207,7 @@ it('no key, body, query or Authorization header is in a log, an error or the dat
 describe('with ACCESS_LOG=off', () => {
   it('only failures are logged, with the request’s id', async () => {
     const other = await createDatabase();
-    const { api, origin } = await startApi({ ACCESS_LOG: 'off', DATABASE_URL: other.url });
+    const { service: api, origin } = await startApi({ ACCESS_LOG: 'off', DATABASE_URL: other.url });
     expect((await fetch(`${origin}/v1/pets`)).status).toBe(401);
     await other.drop();
     const response = await call(`${origin}/v1/pets`);

@@ -4,14 +4,14 @@ import {
   ask,
   createDatabase,
   run,
-  Running,
+  type Running,
   SmtpSink,
   type TestDatabase,
   until,
-  WORKER,
 } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
+import { startWorker as start } from '../support/services.js';
 
 let database: TestDatabase;
 let sink: SmtpSink;
@@ -36,13 +36,11 @@ afterAll(async () => {
 /** Starts a worker, which sends mails only with a mail server. `isCounted` says whether its metrics have a line. */
 async function startWorker(hasServer = true) {
   const mail = { SMTP_URL: sink.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'store@example.com' };
-  const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
-  const process = new Running(WORKER, [], { ...settings, ...(hasServer && mail) });
-  worker = process;
-  const [, origin = ''] = await process.prints(/health at (\S+)\/readyz/);
+  const { service, metrics } = await start({ DATABASE_URL: database.url, ...(hasServer && mail) });
+  worker = service;
   const isCounted = async (line: string) =>
-    (await (await fetch(`${origin}/metrics`)).text()).split('\n').includes(`adoption_store_account_${line}`);
-  return { process, isCounted };
+    (await (await fetch(metrics)).text()).split('\n').includes(`adoption_store_account_${line}`);
+  return { process: service, isCounted };
 }
 
 async function signUp(email: string): Promise<void> {

@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  API,
-  createDatabase,
-  freePort,
-  KEYS,
-  run,
-  Running,
-  type TestDatabase,
-  until,
-  WORKER,
-} from '@adoption-store/test-support';
+import { createDatabase, freePort, type Running, type TestDatabase, until } from '@adoption-store/test-support';
 import { sendRaw } from '@adoption-store/api/testing/raw-http';
 import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import { OtlpCollector, type ReceivedSpan } from '../support/otlp.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
+import { issueKey, limitsOf, startApi as start, startWorker } from '../support/services.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -40,24 +31,19 @@ afterAll(async () => {
   await database.drop();
 });
 
-const newKey = async (...plan: readonly string[]) => {
-  const args = ['create', '--email', `${(keys += 1)}@example.com`, ...plan];
-  return (await run(KEYS, args, { DATABASE_URL: database.url })).stdout.trim();
-};
+const newKey = (plan: readonly string[]) =>
+  issueKey({ DATABASE_URL: database.url }, `${(keys += 1)}@example.com`, plan);
 
 /** Traces go to the collector. Spans are only sent at the end, so received spans prove the flush. */
 async function startApi(endpoint = collector.url) {
-  const api = new Running(API, [], {
+  const { service: api, ...addresses } = await start({
     DATABASE_URL: database.url,
-    PORT: '0',
-    HOST: '127.0.0.1',
     ADDRESS_LIMIT: '2',
     LAME_DUCK: '0s',
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_BSP_SCHEDULE_DELAY: '3600000',
   });
-  const origin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
-  return { api, origin, metrics: (await api.prints(/Metrics {2}(\S+)/))[1] ?? '' };
+  return { api, ...addresses };
 }
 
 /** The value of each series, by name and labels as written. */
@@ -75,7 +61,7 @@ describe('the API', () => {
   let api: Running;
   let origin: string;
   let metrics: string;
-  let worker: Running;
+  let worker: Awaited<ReturnType<typeof startWorker>>;
   let told: ReadonlyMap<string, number>;
   let key: string;
   const count = (operation: string, isDeprecated = false) =>
@@ -93,8 +79,8 @@ describe('the API', () => {
   // All the traffic, which each test below reads.
   beforeAll(async () => {
     ({ api, origin, metrics } = await startApi());
-    const limited = await newKey('--plan', 'enterprise', '--per-minute', '3', '--per-day', '100');
-    key = await newKey();
+    const limited = await newKey(limitsOf(3, 100));
+    key = await newKey(['--plan', 'pro']);
     const call = async (bearer: string, path: string, init: Omit<RequestInit, 'headers'> = {}, more = {}) => {
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...more };
       return (await fetch(origin + path, { ...init, headers })).status;
@@ -114,16 +100,11 @@ describe('the API', () => {
     for (let times = 0; times < 3; times += 1) await fetch(`${origin}/v1/nowhere`);
     await until(async () => (await scrape(metrics)).get(`${REQUESTS}_count${labels('GET', '*', 429)}`) === 2);
     told = await scrape(metrics);
-    worker = new Running(WORKER, [], {
-      DATABASE_URL: database.url,
-      WORKER_PORT: '0',
-      WORKER_HOST: '127.0.0.1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    });
-    await worker.prints(/"message":"msg_/);
+    worker = await startWorker({ DATABASE_URL: database.url, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    await worker.service.prints(/"message":"msg_/);
   });
   afterAll(async () => {
-    await Promise.all([api.stop(), worker.stop()]);
+    await Promise.all([api.stop(), worker.service.stop()]);
   });
 
   describe('reports to Prometheus, on its own port', () => {
@@ -188,13 +169,12 @@ describe('the API', () => {
       const pattern = /\b(?:adoption_store|clock|db_client|dependency|haproxy|http_server|nodejs|process)_\w+/g;
       const named = [...new Set(Array.from(text.matchAll(pattern), ([name]) => name))];
       expect(named.length).toBeGreaterThan(5);
-      const health = (await worker.prints(/health at (\S+)\/readyz/))[1] ?? '';
       const nobody = `127.0.0.1:${await freePort()}`;
       const proxy =
         HAPROXY === undefined
           ? undefined
           : await Proxy.start({ API_1: new URL(origin).host, API_2: nobody, PORTAL: nobody });
-      const addresses = [metrics, `${health}/metrics`, portal.metrics, ...(proxy ? [proxy.metrics] : [])];
+      const addresses = [metrics, worker.metrics, portal.metrics, ...(proxy ? [proxy.metrics] : [])];
       const pages = await Promise.all(addresses.map(scrape));
       await proxy?.stop();
       const there = new Set(pages.flatMap((page) => [...page.keys()].map((series) => series.split('{')[0])));
@@ -205,7 +185,7 @@ describe('the API', () => {
 
   describe('exports with OTEL_EXPORTER_OTLP_ENDPOINT, once it has ended,', () => {
     beforeAll(async () => {
-      await Promise.all([api.stop(), worker.stop()]);
+      await Promise.all([api.stop(), worker.service.stop()]);
     });
 
     it('a request as a span of its client’s trace, below the client’s span', () => {

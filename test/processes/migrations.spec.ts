@@ -10,9 +10,10 @@ import {
 } from '@adoption-store/test-support';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
+import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
 import { migrationsOf, revertToVersionBefore } from '../support/pending-migrations.js';
+import { type Api, startApi } from '../support/services.js';
 
 // Tables that the version before doesn't have, and a migration that gives up a lock and tries again.
 expectDatabaseErrors('42P01', '55P03');
@@ -20,7 +21,7 @@ expectDatabaseErrors('42P01', '55P03');
 const ACCOUNTS = 20_000;
 
 let database: TestDatabase;
-let services: readonly Awaited<ReturnType<typeof startService>>[] = [];
+let services: readonly Api[] = [];
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -34,7 +35,7 @@ beforeAll(async () => {
     SELECT id, current_date, id, 1, 0 FROM accounts`);
   await client.query('SET session_replication_role = origin');
   const settings = { DATABASE_URL: database.url };
-  services = await Promise.all([startService(settings), startService(settings)]);
+  services = await Promise.all([startApi(settings), startApi(settings)]);
 });
 
 afterAll(async () => {
@@ -70,6 +71,6 @@ it('the migrations since the version before fail no request, and none waits for 
 
 it('a process starts on a schema that a later version has migrated, as in a rollback', async () => {
   await ask(database.url, `INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Later9999999999999')`);
-  const { service } = await startService({ DATABASE_URL: database.url });
+  const { service } = await startApi({ DATABASE_URL: database.url });
   expect(await service.stop()).toMatchObject({ code: 0 });
 });

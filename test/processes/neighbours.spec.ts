@@ -65,19 +65,17 @@ describe('one account that floods the store', () => {
     {
       what: 'changes of one animal',
       request: (index: number) => send('PATCH', `/v1/pets/${petIds[0]}`, { name: `Luna ${index}` }),
-      answered: [200],
     },
     {
       what: 'new names of one category',
       request: (index: number) => send('PUT', '/v1/categories/1', { name: `Cats ${index}` }),
-      answered: [200, 201],
     },
-  ])('with 300 $what at once waits for itself, and no neighbour for it', async ({ request, answered }) => {
+  ])('with 300 $what at once waits for itself, and no neighbour for it', async ({ request }) => {
     const besideReads = await flood((index) => send('GET', `/v1/pets/${petIds[index]}`));
     const { answers, count, neighbour: disturbed } = await flood(request);
     expect([...disturbed.statuses].filter((status) => status !== 200 && status !== 201)).toEqual([]);
     expect(disturbed.slowest).toBeLessThan(Math.max(SLOWEST, TIMES_BESIDE_READS * besideReads.neighbour.slowest));
-    const done = answered.reduce((sum, status) => sum + count(status), 0);
+    const done = count(200) + count(201);
     expect(done).toBeGreaterThan(0);
     expect(done + count(503)).toBe(FLOOD);
     for (const { status, text } of answers) if (status === 503) expect(text).toContain('send fewer');

@@ -1,27 +1,51 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { get as getPlain, type IncomingMessage } from 'node:http';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { Agent, get as getSecure } from 'node:https';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { connectTo, createDatabase, freePort, type Running, type TestDatabase } from '@adoption-store/test-support';
-import { addPets, expectNoFailure, issueKeys, startService } from '../support/faults.js';
+import {
+  connectTo,
+  createDatabase,
+  freePort,
+  type Running,
+  temporaryFolder,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { type RunningPortal, runPortal } from '@adoption-store/portal/testing/portal-process';
+import { makeCertificate, OPENSSL } from '../support/certificate.js';
+import { addPets, expectNoFailure, issueKeys } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
+import { startApi } from '../support/services.js';
 
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let database: TestDatabase;
 let client: pg.Client;
-let proxy: Proxy;
-let origin: string;
 let keys: LoadKeys;
+let proxy: Proxy;
+let portal: RunningPortal;
 const ports: number[] = [];
 const instances: Running[] = [];
+/** The file of the proxy's certificate, which is one of the two. */
+let file: string;
+let first: ReturnType<typeof makeCertificate>;
+let second: ReturnType<typeof makeCertificate>;
 
 /** An instance keeps its address when it is replaced, as a container keeps its name. */
 async function startInstance(index: number): Promise<void> {
-  const { service } = await startService({
+  const { service } = await startApi({
     DATABASE_URL: database.url,
     PORT: String(ports[index]),
     TRUST_PROXY: '127.0.0.1',
     ADDRESS_LIMIT: '5',
     LAME_DUCK: '2s',
     SHUTDOWN_TIMEOUT: '7s',
+    LOG_LEVEL: 'info',
   });
   instances[index] = service;
 }
@@ -30,36 +54,106 @@ async function endInstance(index: number): Promise<void> {
   expect(await instances[index]?.stop('SIGTERM')).toMatchObject({ code: 0 });
 }
 
-(HAPROXY === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
+const authorities = () => [first.certificate, second.certificate];
+
+/** The certificate of a new connection. */
+async function served(): Promise<string> {
+  const socket = connectTls({ host: '127.0.0.1', port: proxy.port, ca: authorities() });
+  await once(socket, 'secureConnect');
+  const { raw } = socket.getPeerCertificate();
+  socket.destroy();
+  return raw.toString('base64');
+}
+
+/** As `served` writes it. */
+function base64Of({ certificate }: { readonly certificate: string }): string {
+  return certificate.replace(/-----.*-----|\s/g, '');
+}
+
+async function get(path: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  const request = getSecure(`${proxy.origin}${path}`, { ca: authorities(), headers });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response.resume();
+}
+
+/** Runs a load through the proxy during the work. Expects that no acknowledged write is lost. Returns the failures. */
+async function failuresDuring(work: (load: Load) => Promise<void>) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, ca: authorities() });
+  const load = new Load(proxy.origin, keys, await addPets(client, 20_000), agent).start({ readers: 3, writers: 3 });
+  await load.answered(200);
+  await work(load);
+  await load.answered(200);
+  await load.stop();
+  expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+  return load.answers.filter((answer) => !isSuccess(answer));
+}
+
+(HAPROXY === undefined || OPENSSL === undefined ? describe.skip : describe)('the proxy of the compose file', () => {
   beforeAll(async () => {
+    folder = await temporaryFolder();
+    [first, second] = [makeCertificate(folder.path), makeCertificate(folder.path)];
+    file = join(folder.path, 'store.pem');
+    writeFileSync(file, first.pem);
     database = await createDatabase();
     client = await connectTo(database.url);
     ports.push(await freePort(), await freePort());
     await Promise.all([startInstance(0), startInstance(1)]);
+    const [PORTAL_PORT, PORTAL_URL] = [String(await freePort()), 'https://portal.localhost'];
+    portal = await runPortal(database.url, { TRUST_PROXY: '127.0.0.1', PORTAL_PORT, PORTAL_URL });
     keys = await issueKeys({ DATABASE_URL: database.url }, client);
-    const [API_1 = '', API_2 = ''] = ports.map((port) => `127.0.0.1:${port}`);
-    proxy = await Proxy.start({ API_1, API_2, PORTAL: `127.0.0.1:${await freePort()}` });
-    ({ origin } = proxy);
+    const [API_1 = '', API_2 = '', PORTAL = ''] = [...ports, PORTAL_PORT].map((port) => `127.0.0.1:${port}`);
+    proxy = await Proxy.start({ API_1, API_2, PORTAL, PORTAL_URL, TLS_CERTIFICATE: file });
     await proxy.hasServers('api', 2);
+    await proxy.hasServers('portal', 1);
   });
 
   afterAll(async () => {
     await proxy.stop();
-    await Promise.all(instances.map((instance) => instance.stop()));
+    await Promise.all([...instances, portal.process].map((process) => process.stop()));
     await client.end();
     await database.drop();
+    await folder.remove();
   });
 
-  /** Runs a load through the proxy during the work. Expects that no acknowledged write is lost. Returns the failures. */
-  async function failuresDuring(work: (load: Load) => Promise<void>) {
-    const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 3, writers: 3 });
-    await load.answered(200);
-    await work(load);
-    await load.answered(200);
-    await load.stop();
-    expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
-    return load.answers.filter((answer) => !isSuccess(answer));
-  }
+  it('serves the API and the portal, each by its name', async () => {
+    const api = await get('/v1/pets', { host: 'localhost' });
+    expect(api.statusCode).toBe(401);
+    expect(api.headers['content-type']).toBe('application/json; charset=utf-8');
+    const id = String(api.headers['x-request-id']);
+    expect(await proxy.lineOf(id)).toMatchObject({ backend: 'api', status: 401 });
+    await until(() => instances.some(({ stdout }) => stdout.includes(`"request_id":"${id}"`)));
+    const page = await get('/', { host: 'portal.localhost' });
+    expect(page.statusCode).toBe(200);
+    expect(page.headers['strict-transport-security']).toContain('max-age=');
+  });
+
+  it('serves HTTP/2', async () => {
+    const session = connectHttp2(proxy.origin, { ca: authorities() });
+    const stream = session.request({ [constants.HTTP2_HEADER_PATH]: '/v1/pets' });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    expect(headers).toMatchObject({ ':status': 401, 'x-request-id': expect.any(String) });
+    session.destroy();
+  });
+
+  it('serves nothing without TLS, and logs the attempt', async () => {
+    const request = getPlain(`http://127.0.0.1:${proxy.port}/v1/pets`);
+    expect(await once(request, 'error')).toMatchObject([{ code: 'ECONNRESET' }]);
+    await until(() => proxy.log.includes('"SSL handshake failure"'));
+  });
+
+  it('serves a renewed certificate after one signal, and loses no request', async () => {
+    await expectNoFailure((time) => {
+      const [former, renewed] = time % 2 === 1 ? [first, second] : [second, first];
+      return failuresDuring(async () => {
+        expect(await served()).toBe(base64Of(former));
+        // As an ACME client does: the file is complete at every moment.
+        writeFileSync(`${file}.new`, renewed.pem);
+        renameSync(`${file}.new`, file);
+        proxy.child.kill('SIGUSR2');
+        await until(async () => (await served()) === base64Of(renewed), { what: 'the renewed certificate' });
+      });
+    });
+  });
 
   it('fails no request while the instances are replaced one by one', async () => {
     await expectNoFailure(() =>
@@ -108,8 +202,8 @@ async function endInstance(index: number): Promise<void> {
   it('counts strangers by the address that the proxy sees, whatever address they claim', async () => {
     const statuses = [];
     for (let turn = 0; turn < 20; turn += 1) {
-      const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': `203.0.113.${turn}` };
-      statuses.push((await fetch(`${origin}/v1/pets`, { headers })).status);
+      const claim = { authorization: 'Bearer nobody', 'x-forwarded-for': `203.0.113.${turn}` };
+      statuses.push((await get('/v1/pets', claim)).statusCode);
     }
     expect(statuses).toContain(429);
   });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
+import { createDatabase, type Running, type TestDatabase } from '@adoption-store/test-support';
+import { issueKey, startApi } from '../support/services.js';
 
 /** The calls of each of our files, such as `list 2`. */
 type Calls = Readonly<Record<string, readonly string[]>>;
@@ -17,11 +18,9 @@ let key = '';
 
 beforeAll(async () => {
   database = await createDatabase();
-  const environment = { DATABASE_URL: database.url, PORT: '0' };
-  const options = ['--email', 'path@example.com', '--plan', 'business'];
-  key = (await run(KEYS, ['create', ...options], environment)).stdout.trim();
-  api = new Running(API, [], { ...environment, ACCESS_LOG: 'off', NODE_OPTIONS: `--import=${COVERAGE}` });
-  origin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
+  const environment = { DATABASE_URL: database.url, LOG_LEVEL: 'info', ACCESS_LOG: 'off' };
+  key = await issueKey(environment, 'path@example.com', ['--plan', 'business']);
+  ({ service: api, origin } = await startApi({ ...environment, NODE_OPTIONS: `--import=${COVERAGE}` }));
 });
 
 afterAll(async () => {

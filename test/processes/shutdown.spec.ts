@@ -1,22 +1,18 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import {
-  API,
   connectTo,
   createDatabase,
   DatabaseGate,
   type Environment,
-  KEYS,
-  run,
-  Running,
+  type Running,
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
 import { request, type RequestOptions, sendRaw, type Target } from '@adoption-store/api/testing/raw-http';
-import { issueKey } from '../support/faults.js';
+import { issueKey, startApi } from '../support/services.js';
 
 const HELLO = '{"message":"Hello"}';
 
@@ -49,11 +45,9 @@ interface Instance extends Target {
 }
 
 async function startInstance(environment: Environment = {}): Promise<Instance> {
-  const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ...environment };
-  const process = new Running(API, [], settings);
+  const { service: process, target } = await startApi({ DATABASE_URL: database.url, ...environment });
   started.push(process);
-  const { hostname, port } = new URL((await process.prints(/Address {2}(\S+)\/v1/))[1] ?? '');
-  return { process, host: hostname, port: Number(port) };
+  return { process, ...target };
 }
 
 function send(instance: Instance, path: string, options: RequestOptions = {}) {
@@ -76,16 +70,12 @@ async function isReady(instance: Instance): Promise<boolean> {
 
 /** Waits until connections are refused. */
 async function refusesConnections({ host, port }: Instance): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const socket = connect(port, host);
-    try {
-      await once(socket, 'connect');
-    } catch {
-      return;
-    }
+    const isRefused = await once(socket, 'connect').catch(() => true);
     socket.destroy();
-    await delay(10);
-  }
+    return isRefused === true;
+  });
 }
 
 async function hold({ host, port }: Instance, bytes: string): Promise<Socket> {
@@ -154,9 +144,9 @@ describe('from SIGTERM on, an instance', () => {
   });
 
   it('loses neither a key’s usage nor its last use, nor what it refused', async () => {
-    const { stdout } = await run(KEYS, ['create', '--email', 'b@example.com'], { DATABASE_URL: database.url });
+    const own = await issueKey({ DATABASE_URL: database.url }, 'b@example.com');
     const instance = await startInstance({ LAME_DUCK: '0s' });
-    const headers = { Authorization: `Bearer ${stdout.trim()}` };
+    const headers = { Authorization: `Bearer ${own}` };
     for (let sent = 0; sent < 6; sent += 1) await send(instance, '/v1/pets', { headers });
     await send(instance, '/v1/pets?limit=0', { headers: { ...headers, 'X-Request-Id': 'the-last' } });
     expect(await end(instance)).toMatchObject({ code: 0 });
@@ -208,5 +198,5 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
 /** Waits until that many statements wait for the table. */
 async function untilWaiting(count: number): Promise<void> {
   const waiting = `SELECT FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`;
-  while ((await client.query(waiting)).rowCount !== count) await delay(5);
+  await until(async () => (await client.query(waiting)).rowCount === count);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KEYS } from '@adoption-store/test-support';
 import { expect, it } from '@jest/globals';
 import { processesOf, servicesOf } from '../support/process-list.js';
-import { originOf, pasteCurl, useStartedServices } from '../support/started-services.js';
+import { pasteCurl, useStartedServices } from '../support/started-services.js';
 
 const services = useStartedServices();
 
@@ -45,7 +45,7 @@ it('npm start runs API, worker and portal, which answer the README’s first cal
   ]);
   const portal = /Portal {3}(\S+)/.exec(launcher.stderr)?.[1] ?? '';
   expect((await fetch(portal)).status).toBe(200);
-  const [printed, promised] = firstCall(originOf(launcher.stderr));
+  const [printed, promised] = firstCall(/Address {2}(\S+)\/v1/.exec(launcher.stderr)?.[1] ?? '');
   expect(promised).toHaveLength(3);
   expect(printed).toEqual(promised);
   const log = launcher.stdout.trim().split('\n');

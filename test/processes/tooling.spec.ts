@@ -13,48 +13,30 @@ const DOMAIN = join(ROOT, 'packages/domain');
 
 type Folder = Awaited<ReturnType<typeof temporaryFolder>>;
 
-describe('the build before a command', () => {
-  let tree: Folder;
-  beforeAll(async () => {
-    tree = await temporaryFolder();
-    const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
-    write('package.json', { packageManager, workspaces: ['apps/*'] });
-    write('package-lock.json', { lockfileVersion: 3, packages: {} });
-    write('turbo.json', { tasks: { build: { outputs: ['dist/**'] } } });
-  });
-  afterAll(() => tree.remove());
-
-  function write(path: string, content: object): void {
+it('the build before a command prints nothing if it succeeds', async () => {
+  const tree = await temporaryFolder();
+  const write = (path: string, content: object) => {
     mkdirSync(dirname(join(tree.path, path)), { recursive: true });
     writeFileSync(join(tree.path, path), JSON.stringify(content));
-  }
-
-  /** Runs the build of one workspace, which has this script, as an npm script does. */
-  function build(script: string) {
-    write('apps/cli/package.json', { name: '@adoption-store/cli', scripts: { build: script } });
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BUILD, 'cli'], {
-      cwd: tree.path,
-      encoding: 'utf8',
-      env: {
-        PATH: [join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
-        TURBO_TELEMETRY_DISABLED: '1',
-        TURBO_CACHE_DIR: join(tree.path, 'node_modules/.cache/turbo'),
-      },
-    });
-    // On a slow machine people are told why they wait.
-    return { status, stdout, stderr: stderr.replace('Building what has changed …\n', '') };
-  }
-
-  it('prints nothing if it succeeds', () => {
-    expect(build('mkdir -p dist && echo built >dist/program')).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(readFileSync(join(tree.path, 'apps/cli/dist/program'), 'utf8')).toBe('built\n');
+  };
+  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+  write('package.json', { packageManager, workspaces: ['apps/*'] });
+  write('package-lock.json', { lockfileVersion: 3, packages: {} });
+  write('turbo.json', { tasks: { build: { outputs: ['dist/**'] } } });
+  const build = 'mkdir -p dist && echo built >dist/program';
+  write('apps/cli/package.json', { name: '@adoption-store/cli', scripts: { build } });
+  const PATH = [join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+  const TURBO_CACHE_DIR = join(tree.path, 'node_modules/.cache/turbo');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BUILD, 'cli'], {
+    cwd: tree.path,
+    encoding: 'utf8',
+    env: { PATH, TURBO_CACHE_DIR, TURBO_TELEMETRY_DISABLED: '1' },
   });
-
-  it('reports a failure on standard error', () => {
-    const { status, stdout, stderr } = build('echo no; exit 3');
-    expect({ hasFailed: status !== 0, stdout }).toEqual({ hasFailed: true, stdout: '' });
-    expect(stderr).toMatch(/^@adoption-store\/cli:build: no$/m);
-  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  // On a slow machine people are told why they wait.
+  expect(stderr.replace('Building what has changed …\n', '')).toBe('');
+  expect(readFileSync(join(tree.path, 'apps/cli/dist/program'), 'utf8')).toBe('built\n');
+  await tree.remove();
 });
 
 describe('npm run dev', () => {

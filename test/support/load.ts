@@ -207,7 +207,3 @@ export class Load {
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
-
-export function slowest(answers: readonly Answer[]): number {
-  return Math.round(answers.reduce((most, { begin, end }) => Math.max(most, end - begin), 0));
-}

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareCluster, startServer } from '@adoption-store/embedded-postgres/testing';
-import { temporaryFolder, until } from '@adoption-store/test-support';
-import pg from 'pg';
+import { ask, connectTo, temporaryFolder, until } from '@adoption-store/test-support';
+import type pg from 'pg';
 
 type Cluster = Awaited<ReturnType<typeof prepareCluster>>;
 
@@ -61,21 +61,14 @@ export class PostgresServer {
   }
 
   /** Runs one statement on a new connection. */
-  async ask<Row>(statement: string, database = 'store', parameters: readonly unknown[] = []): Promise<readonly Row[]> {
-    const client = await this.connect(database);
-    try {
-      return (await client.query(statement, [...parameters])).rows as Row[];
-    } finally {
-      await client.end();
-    }
+  ask(statement: string, database = 'store'): Promise<readonly unknown[]> {
+    return ask(this.urlOf(database), statement);
   }
 
   async connect(database = 'store'): Promise<pg.Client> {
-    const client = new pg.Client(this.urlOf(database));
+    const client = await connectTo(this.urlOf(database));
     // The suite stops servers. Without a listener the lost connection would end the suite.
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
+    return client.on('error', () => undefined);
   }
 
   async close(): Promise<void> {
@@ -85,7 +78,8 @@ export class PostgresServer {
   }
 
   private urlOf(database: string): string {
-    return urlOfCluster(this.folder.path, database);
+    const query = new URLSearchParams({ host: join(this.folder.path, 'socket'), port: '5432', user: 'postgres' });
+    return `postgres:///${database}?${query.toString()}`;
   }
 
   /** Ends it and waits until all its processes are gone. After a kill its children end by themselves. */
@@ -99,12 +93,6 @@ export class PostgresServer {
   private async server(): Promise<number> {
     return Number.parseInt(await readFile(join(this.cluster.folder, 'postmaster.pid'), 'utf8'), 10);
   }
-}
-
-/** The URL of the PostgreSQL of a data folder. */
-export function urlOfCluster(dataDirectory: string, database: string): string {
-  const query = new URLSearchParams({ host: join(dataDirectory, 'socket'), port: '5432', user: 'postgres' });
-  return `postgres:///${database}?${query.toString()}`;
 }
 
 /** A process and its descendants. */

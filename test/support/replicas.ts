@@ -1,5 +1,5 @@
 import { createDatabase, type Environment } from '@adoption-store/test-support';
-import { issueKey, startService } from './faults.js';
+import { issueKey, startApi } from './services.js';
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
@@ -7,13 +7,12 @@ export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 export async function startReplicas(settings: Environment = {}) {
   const database = await createDatabase();
   const environment = { DATABASE_URL: database.url, ...settings };
-  const started = await Promise.all([startService(environment), startService(environment)]);
+  const started = await Promise.all([startApi(environment), startApi(environment)]);
   const key = await issueKey(environment, 'racer@example.com');
   const own = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const stop = () => Promise.all(started.map(({ service }) => service.stop()));
   return {
     databaseUrl: database.url,
-    ownerUrl: database.ownerUrl,
     /** The address of the replica whose turn it is. */
     originOf: (turn: number) => started[turn % 2]?.origin ?? '',
     /** A key of that account with enough quota for every test. */
@@ -21,7 +20,7 @@ export async function startReplicas(settings: Environment = {}) {
     async send(method: string, url: string, body?: object, headers?: Readonly<Record<string, string>>) {
       const init = { method, headers: { ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) };
       const response = await fetch(url, init);
-      return { status: response.status, link: response.headers.get('link') ?? '', text: await response.text() };
+      return { status: response.status, text: await response.text() };
     },
     stop,
     async close() {

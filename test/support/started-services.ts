@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { API, type Environment, Running, START, temporaryFolder } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeEach, expect } from '@jest/globals';
+import { type Environment, Running, START, temporaryFolder } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import { killAll, processesOf, servicesOf } from './process-list.js';
+import { startApi as start } from './services.js';
 
 type Folder = Awaited<ReturnType<typeof temporaryFolder>>;
 
-const READY = /Address {2}(\S+)\/v1/;
 const WORKER_READY = /^The worker is ready: .* health at (\S+)$/m;
 /** Any free port for each service, so that suites can run beside each other. */
 export const ANY_PORTS = {
@@ -42,11 +42,11 @@ export function useStartedServices() {
     return service;
   };
 
-  /** The API, on the test's data folder unless the environment has a DATABASE_URL. */
+  /** The API, on the test's data folder. */
   const startApi = async (environment: Environment = {}) => {
-    const service = track(new Running(API, [], { DATA_DIR: path(), ...ANY_PORTS, ...environment }));
-    await service.prints(READY);
-    return { service, origin: originOf(service.stderr) };
+    const started = await start({ DATA_DIR: path(), ...environment });
+    track(started.service);
+    return started;
   };
 
   return {
@@ -80,11 +80,6 @@ export function useStartedServices() {
   };
 }
 
-/** The API's address, as it printed it. */
-export function originOf(printed: string): string {
-  return READY.exec(printed)?.[1] ?? '';
-}
-
 /** Runs the printed curl command, as a new user would. */
 export function pasteCurl(service: Running): string {
   const line = /^ *(curl .*)$/m.exec(service.stderr)?.[1] ?? '';
@@ -94,20 +89,4 @@ export function pasteCurl(service: Running): string {
 /** The demo key that the API printed. */
 export function keyOf(service: Running): string {
   return /aas_live_\w+/.exec(service.stderr)?.[0] ?? '';
-}
-
-/** The names of the first 100 animals. */
-export async function names(origin: string, key: string): Promise<string[]> {
-  const response = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
-  expect(response.status).toBe(200);
-  return ((await response.json()) as { name: string }[]).map(({ name }) => name);
-}
-
-export async function add(origin: string, key: string, name: string): Promise<void> {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name, categoryId: 1 }),
-  });
-  expect(response.status).toBe(201);
 }

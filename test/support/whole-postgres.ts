@@ -1,12 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
-import { temporaryFolder, until } from '@adoption-store/test-support';
-
-const run = promisify(execFile);
+import type pg from 'pg';
+import { ask, launchServer, temporaryFolder } from '@adoption-store/test-support';
 
 /** PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
@@ -24,43 +22,24 @@ export class WholePostgres {
     private readonly child: ChildProcess,
   ) {}
 
-  /** @param logins lines of pg_hba.conf. */
-  static async start(bin: string, logins = 'local all all trust'): Promise<WholePostgres> {
+  static async start(bin: string): Promise<WholePostgres> {
     const folder = await temporaryFolder();
     const data = join(folder.path, 'data');
-    if (isRoot) {
-      await chmod(folder.path, 0o755);
-      await mkdir(data);
-      await chown(folder.path, NOBODY, NOBODY);
-      await chown(data, NOBODY, NOBODY);
-    }
-    await run(
-      ...asNobody(join(bin, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'),
-      {
-        cwd: '/',
-      },
-    );
-    await writeFile(join(data, 'pg_hba.conf'), logins);
+    if (isRoot) await chown(folder.path, NOBODY, NOBODY);
+    const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+    await promisify(execFile)(join(bin, 'initdb'), initdb, { ...as, cwd: '/' });
     const settings = ['listen_addresses=', 'fsync=off', 'max_connections=200'].flatMap((setting) => ['-c', setting]);
-    const child = spawn(...asNobody(join(bin, 'postgres'), '-D', data, '-k', folder.path, ...settings), {
-      cwd: '/',
-      stdio: 'ignore',
-    });
-    const server = new WholePostgres(folder, child);
-    await until(async () => {
-      if (child.exitCode !== null) throw new Error(`PostgreSQL has ended with ${child.exitCode}`);
-      return server.ask('postgres', 'SELECT').then(
-        () => true,
-        () => false,
-      );
-    });
-    return server;
+    const args = ['-D', data, '-k', folder.path, ...settings];
+    return new WholePostgres(
+      folder,
+      await launchServer(join(bin, 'postgres'), args, 'ready to accept connections', as),
+    );
   }
 
   /** A value for DATABASE_URL. */
-  urlOf(database: string, user = 'postgres', password?: string): string {
+  urlOf(database: string, user = 'postgres'): string {
     const query = new URLSearchParams({ host: this.folder.path, port: '5432', user });
-    if (password !== undefined) query.set('password', password);
     return `postgres:///${database}?${query.toString()}`;
   }
 
@@ -71,28 +50,8 @@ export class WholePostgres {
     return database;
   }
 
-  /** The rows of every table and the position of every sequence, without `exceptions`. */
-  async contentsOf(database: string, exceptions: readonly string[] = []): Promise<Readonly<Record<string, unknown>>> {
-    const relations = await this.ask<Relation>(
-      database,
-      `SELECT relname AS name, relkind = 'S' AS "isSequence" FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
-    );
-    const compared = relations.filter(({ name }) => !exceptions.includes(name));
-    const contents = compared.map(async (relation) => {
-      const rows = await this.ask<{ text: string }>(database, textOf(relation));
-      return [relation.name, rows.map(({ text }) => text)] as const;
-    });
-    return Object.fromEntries(await Promise.all(contents));
-  }
-
-  async ask<Row>(database: string, statement: string): Promise<readonly Row[]> {
-    const client = new pg.Client(this.urlOf(database));
-    await client.connect();
-    try {
-      return (await client.query(statement)).rows as Row[];
-    } finally {
-      await client.end();
-    }
+  ask<Row extends pg.QueryResultRow>(database: string, statement: string): Promise<readonly Row[]> {
+    return ask<Row>(this.urlOf(database), statement);
   }
 
   async close(): Promise<void> {
@@ -100,21 +59,4 @@ export class WholePostgres {
     await once(this.child, 'exit');
     await this.folder.remove();
   }
-}
-
-interface Relation {
-  readonly name: string;
-  readonly isSequence: boolean;
-}
-
-function textOf({ name, isSequence }: Relation): string {
-  return isSequence
-    ? `SELECT last_value || ' ' || is_called AS text FROM "${name}"`
-    : `SELECT t::text AS text FROM "${name}" AS t ORDER BY 1`;
-}
-
-/** The command of a program of PostgreSQL. */
-function asNobody(program: string, ...args: string[]): [string, string[]] {
-  if (!isRoot) return [program, args];
-  return ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--', program, ...args]];
 }

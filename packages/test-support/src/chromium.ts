@@ -1,6 +1,11 @@
-import { accessSync, constants } from 'node:fs';
+import { existsSync } from 'node:fs';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PLACES = [
+  process.env['CHROMIUM'] ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 /**
  * The Chromium of this machine.
@@ -8,7 +13,7 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
  * @returns undefined if there is none; with REQUIRE_PROGRAMS, as in CI, that is an error.
  */
 export function findChromium(): string | undefined {
-  const found = [process.env['CHROMIUM'] ?? '', ...PLACES].find(isExecutable);
+  const found = PLACES.find((file) => existsSync(file));
   if (found === undefined && process.env['REQUIRE_PROGRAMS'] === '1')
     throw new Error('REQUIRE_PROGRAMS is set, but there is no Chromium');
   return found;
@@ -27,12 +32,3 @@ export const CHROMIUM_ARGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return file !== '';
-  } catch {
-    return false;
-  }
-}

@@ -18,7 +18,7 @@ import {
 } from './database.ts';
 
 // For a workspace whose own global setup needs more than the server.
-export { ask, createDatabase, expectDatabaseErrors, type TestDatabase } from './database.ts';
+export { ask, createDatabase, type TestDatabase } from './database.ts';
 
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;

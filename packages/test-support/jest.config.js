@@ -1,1 +1,0 @@
-export { default } from '@adoption-store/test-support/jest';
