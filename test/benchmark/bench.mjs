@@ -1,9 +1,11 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- webhooks` one of them. `--write` writes their sections of
+ * `npm run bench` runs all benchmarks, `npm run bench -- growth` one of them. `--write` writes their sections of
  * results.md.
  */
 import { parseArgs } from 'node:util';
 import { leaveCoreToService } from './cores.mjs';
+import { measureGrowth } from './growth.mjs';
+import { measureLimiter } from './limiter.mjs';
 import { hasWrk } from './load.mjs';
 import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
@@ -14,6 +16,8 @@ import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
   throughput: measureThroughput,
+  growth: measureGrowth,
+  limiter: measureLimiter,
   sizing: measureSizing,
   webhooks: measureWebhooks,
 };

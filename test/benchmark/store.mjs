@@ -61,15 +61,15 @@ export async function openPeers({ client, url, env }, animals, key) {
   return { ...env, DATABASE_URL: own.href };
 }
 
-/** Opens that many accounts with a key each, in the schema of a build. No limit stops them. */
-export async function openAccounts({ url }, count, build = root) {
+/** Opens that many accounts with a key each, in the schema of a build. Only the given limits apply. */
+export async function openAccounts({ url }, count, limits = {}, build = root) {
   const [{ createApplication }, { openInfrastructure }] = await Promise.all([
     codeOf(build, 'domain'),
     codeOf(build, 'infrastructure'),
   ]);
   const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10 });
   const { openAccount, issueKey } = createApplication(ports);
-  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000 };
+  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
   const keys = [];
   for (let index = 0; index < count; index++) {
     const { id: accountId } = await openAccount.execute({ email: `bench-${randomUUID()}@example.com`, plan });

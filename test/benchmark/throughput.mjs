@@ -4,7 +4,7 @@ import { about, judged, table, whole } from './results-page.mjs';
 import { peerNames, startApi, startPeer, startWorker } from './services.mjs';
 import { openAccounts, openPeers, openStore } from './store.mjs';
 import { inTurns, median, middle, ratio, warmUp } from './turns.mjs';
-import { ANIMALS, walkPages, withKey, WORKLOADS, workloadsOf } from './workloads.mjs';
+import { ANIMALS, walkPages, withKeys, WORKLOADS, workloadsOf } from './workloads.mjs';
 
 const { fetch } = globalThis;
 
@@ -29,7 +29,7 @@ export async function measureThroughput(options) {
   const worker = await startWorker(store.env, { isBeside: true });
   const pages = await walkPages(services.ours.origin, key);
   const requestsOf = (name, workload) =>
-    withKey(workloadsOf(name === 'ours' ? pages.ours : pages.peers)[workload], key);
+    withKeys(workloadsOf(name === 'ours' ? pages.ours : pages.peers)[workload], [key]);
   const rows = [];
   for (const workload of workloads) {
     const kinds = Object.fromEntries(

@@ -55,7 +55,7 @@ export async function measureWebhooks({ build, deliveries, windows }) {
 /** A database with the schema of a build, and its API, which creates webhooks. */
 async function openBuild(build) {
   const store = await openStore(build);
-  const keys = await openAccounts(store, MANY / MOST_OF_AN_ACCOUNT, build);
+  const keys = await openAccounts(store, MANY / MOST_OF_AN_ACCOUNT, {}, build);
   const api = await startApi({ ...store.settings, ...SETTINGS }, build);
   return {
     ...store,

@@ -55,9 +55,9 @@ export async function walkPages(origin, key) {
   return { ours, peers };
 }
 
-/** The same requests with this key. */
-export function withKey(requests, key) {
-  return requests.map((request) => ({ ...request, key }));
+/** The same requests with each of the keys. */
+export function withKeys(requests, keys) {
+  return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));
 }
 
 function get(path) {
