@@ -143,16 +143,6 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       }
     });
 
-    it('exchanges no names of concurrent callers', async () => {
-      const [one, other] = [await add(), await add()];
-      const { values, reasons } = await race(8, (index) =>
-        index % 2 === 0 ? put(one.id, other.name) : put(other.id, one.name),
-      );
-      expect(values).toEqual([]);
-      for (const reason of reasons) expect(reason).toMatchObject(NAME_TAKEN);
-      expect(await ports.categories.list({ ids: [one.id, other.id], limit: 2 })).toEqual([one, other]);
-    });
-
     it('gives a name to exactly one of many concurrent callers', async () => {
       for (let round = 0; round < 3; round += 1) {
         const text = `${unique.name()} \u00e9`;

@@ -60,13 +60,6 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       }
     });
 
-    it('returns the added message, queued', async () => {
-      const message = await add();
-      const { id } = message;
-      expect(message).toEqual({ id, accountId: account.id, text: 'Hello', status: 'queued', createdAt: NOON });
-      expect(await messages.findById(account.id, message.id)).toEqual(message);
-    });
-
     it('deletes sent and failed messages up to an instant in batches, and never a queued one', async () => {
       const old = later(NOON, -HOUR);
       const [sent, failed, queued] = [await add('sent', old), await addFailed(old), await add('queued', old)];
@@ -116,12 +109,6 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       const stranger = await openWithPassword(adapters.ports.credentials, unique);
       await add('Hello', NOON, stranger);
       expect(await claimOne(messages)).toMatchObject({ from: stranger.email, isProven: false });
-    });
-
-    it('marks a message sent even if another worker gave it up', async () => {
-      const message = await addFailed();
-      await messages.markSent(message.id);
-      expect(await statusOf(message)).toBe('sent');
     });
 
     deliveryQueue(framework, () => ({

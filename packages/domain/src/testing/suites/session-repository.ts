@@ -110,18 +110,6 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
     });
 
-    it('ends a session for good, whatever races it', async () => {
-      const account = await opened();
-      const found = await atOnce(20, async () => {
-        const session = sessionOf(account);
-        const renewed = { ...session, tokenHash: unique.hash() };
-        await begin(session);
-        await Promise.all([sessions.use(session), sessions.renew(renewed), sessions.end(session.id)]);
-        return (await sessions.find(session.tokenHash)) ?? (await sessions.find(renewed.tokenHash));
-      });
-      expect(found.filter((each) => each !== undefined)).toEqual([]);
-    });
-
     it('ends all sessions of one account for good, whatever races it, and no other', async () => {
       const [account, bystander] = [await opened(), await opened()];
       const others = sessionOf(bystander);
