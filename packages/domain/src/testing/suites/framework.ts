@@ -28,7 +28,6 @@ interface Matchers<Result> {
   toBeLessThanOrEqual(expected: number): Result;
   toBeUndefined(): Result;
   toContain(item: unknown): Result;
-  toContainEqual(item: unknown): Result;
   /** Properties that are undefined count as absent. */
   toEqual(expected: unknown): Result;
   toHaveLength(length: number): Result;
