@@ -85,23 +85,4 @@ describe('attempts', () => {
     clock.advance(40 * SECOND);
     expect(await attempt()).toBeUndefined();
   });
-
-  it('that were right are refunded one by one, or all at once', async () => {
-    const { limitAttempts, attempt } = open();
-    const subjects = ['dev@example.com', '192.0.2.1'];
-    for (const subject of [...subjects, ...subjects]) await attempt(subject);
-    await limitAttempts.refund('dev@example.com');
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(MINUTE);
-    await limitAttempts.clear(subjects);
-    for (const subject of [...subjects, ...subjects]) expect(await attempt(subject)).toBeUndefined();
-  });
-
-  it('that no longer count are cleared away', async () => {
-    const { attempt, purgeExpired, clock } = open();
-    await attempt();
-    expect(await purgeExpired.execute('attempts')).toBe(0);
-    clock.advance(MINUTE);
-    expect(await purgeExpired.execute('attempts')).toBe(1);
-  });
 });

