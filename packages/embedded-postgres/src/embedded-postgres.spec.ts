@@ -105,8 +105,6 @@ async function startTime(host: string): Promise<string | undefined> {
   return (await ask<{ at: string }>(host, 'SELECT pg_postmaster_start_time()::text AS at'))[0]?.at;
 }
 
-const leasesAt = (host: string) => ask(host, `SELECT FROM pg_stat_activity WHERE application_name LIKE 'lease of %'`);
-
 async function postmaster(): Promise<number> {
   const pid = Number.parseInt(await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8'), 10);
   seenServers.add(pid);
@@ -206,7 +204,7 @@ describe('the database', () => {
     const [first, second] = [startUser(), startUser()];
     const host = join(data, 'socket');
     expect(await Promise.all([first.next(), second.next()])).toEqual([`open ${host}`, `open ${host}`]);
-    expect(await leasesAt(host)).toHaveLength(2);
+    expect(await ask(host, `SELECT FROM pg_stat_activity WHERE application_name LIKE 'lease of %'`)).toHaveLength(2);
     for (const folder of [host, join(data, 'postgres')]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
     const before = await startTime(host);
     const pids = await serverPids(host);
