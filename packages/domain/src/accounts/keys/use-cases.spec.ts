@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../../application.js';
 import { DAY, HOUR, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { inMemoryPorts } from '../../testing/index.js';
+import type { KeyCommand } from './api-key.js';
 import { generateKeyText } from './api-key-text.js';
 import type { IssueKeyInput } from './issue-key.js';
 
@@ -13,7 +14,14 @@ function setUp() {
     return application.issueKey.execute({ accountId, ...input });
   };
   const authenticate = async (text: string) => application.authenticate.execute(text);
-  return { ...application, ports, clock: ports.clock, issue, authenticate };
+  /** Every way to change a key. */
+  const changes = [
+    (input: KeyCommand) => application.rotateKey.execute(input),
+    (input: KeyCommand) => application.renameKey.execute({ ...input, name: 'other' }),
+    (input: KeyCommand) => application.disableKey.execute({ ...input, isDisabled: true }),
+    (input: KeyCommand) => application.revokeKey.execute(input),
+  ];
+  return { ...application, ports, clock: ports.clock, issue, authenticate, changes };
 }
 
 describe('a key', () => {
@@ -61,33 +69,23 @@ describe('a key', () => {
   });
 
   it('is neither issued nor changed in a session of an earlier password', async () => {
-    const { issue, listKeys, ...application } = setUp();
+    const { issue, listKeys, changes } = setUp();
     const { key } = await issue({ credentialVersion: 0 });
-    const theirs = { id: key.id, accountId: key.accountId, credentialVersion: 1 };
-    for (const attempt of [
-      () => issue({ credentialVersion: 1 }),
-      () => application.rotateKey.execute(theirs),
-      () => application.renameKey.execute({ ...theirs, name: 'other' }),
-      () => application.disableKey.execute({ ...theirs, isDisabled: true }),
-      () => application.revokeKey.execute(theirs),
-    ])
-      await expect(attempt()).rejects.toMatchObject({ code: 'signed_out', kind: 'unauthenticated' });
+    const earlier = { credentialVersion: 1 };
+    const signedOut = { code: 'signed_out', kind: 'unauthenticated' };
+    await expect(issue(earlier)).rejects.toMatchObject(signedOut);
+    for (const change of changes)
+      await expect(change({ id: key.id, accountId: key.accountId, ...earlier })).rejects.toMatchObject(signedOut);
     expect((await listKeys.execute()).map((each) => each.key)).toEqual([key]);
   });
 
   it('can be changed, shown and listed only by its own account', async () => {
-    const { issue, listKeys, openAccount, showKey, ...application } = setUp();
+    const { issue, listKeys, openAccount, showKey, changes } = setUp();
     const { key } = await issue({ name: 'laptop' });
     const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
     const theirs = { id: key.id, accountId };
-    for (const attempt of [
-      () => application.rotateKey.execute(theirs),
-      () => application.renameKey.execute({ ...theirs, name: 'mine' }),
-      () => application.disableKey.execute({ ...theirs, isDisabled: true }),
-      () => application.revokeKey.execute(theirs),
-      () => showKey.execute(theirs),
-    ])
-      await expect(attempt()).rejects.toMatchObject({ code: 'not_found' });
+    for (const change of changes) await expect(change(theirs)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(showKey.execute(theirs)).rejects.toMatchObject({ code: 'not_found' });
     const listed = async (input: object) => (await listKeys.execute(input)).map((each) => each.key);
     for (const owner of [{ accountId: key.accountId }, { email: 'DEV@example.com' }])
       expect(await listed(owner)).toEqual([key]);
