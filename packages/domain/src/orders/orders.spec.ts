@@ -147,16 +147,6 @@ describe('the use cases of orders', () => {
     expect(await getOrder.execute({ accountId: alice, id })).toEqual(completed);
     expect(await statusOf(animalId)).toBe('sold');
   });
-
-  it('refuse an order at the account’s limit, until one is cancelled', async () => {
-    const { add, placeOrder, cancelOrder } = openStore({ orderLimit: 1 });
-    const order = async (accountId: AccountId) => placeOrder.execute({ accountId, animalId: (await add()).id });
-    const { id } = await order(alice);
-    await expect(order(alice)).rejects.toMatchObject({ code: 'too_many_orders', kind: 'conflict' });
-    expect(await order(bob)).toMatchObject({ accountId: bob });
-    expect(await cancelOrder.execute({ accountId: alice, id })).toMatchObject({ status: 'cancelled' });
-    expect(await order(alice)).toMatchObject({ accountId: alice });
-  });
 });
 
 describe('an order that is neither completed nor cancelled', () => {
@@ -184,7 +174,7 @@ describe('an order that is neither completed nor cancelled', () => {
 });
 
 describe('the list of orders', () => {
-  it('holds only the account’s own orders, filtered by status, page by page, from either end', async () => {
+  it('is the account’s own, by status, page by page, from either end', async () => {
     const { add, placeOrder, cancelOrder, listOrders } = openStore();
     const order = async (accountId = alice) => placeOrder.execute({ accountId, animalId: (await add()).id });
     const [first, , second, third] = [await order(), await order(bob), await order(), await order()];
@@ -192,11 +182,9 @@ describe('the list of orders', () => {
     const list = (input = {}) => listOrders.execute({ accountId: alice, ...input });
     expect((await list({ status: 'cancelled' })).items).toEqual([cancelled]);
     expect(await list({ limit: 2 })).toEqual({ items: [first, cancelled], next: second.id });
-    expect(await list({ after: second.id })).toMatchObject({ items: [third], next: undefined });
-    const newest = (input = {}) => list({ first: 'newest', limit: 2, ...input });
-    expect(await newest()).toEqual({ items: [third, cancelled], next: second.id });
-    expect(await newest({ after: second.id })).toEqual({ items: [first], previous: first.id });
-    expect(await newest({ before: first.id })).toEqual(await newest());
+    const newest = { first: 'newest', limit: 2 };
+    expect(await list(newest)).toEqual({ items: [third, cancelled], next: second.id });
+    expect(await list({ ...newest, after: second.id })).toEqual({ items: [first], previous: first.id });
     await expect(list({ limit: 101 })).rejects.toMatchObject({ message: 'limit must be an integer from 1 to 100' });
   });
 });

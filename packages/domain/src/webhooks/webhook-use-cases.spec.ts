@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
@@ -33,16 +33,14 @@ async function openStore({ mailsAccounts = true } = {}) {
 
 describe('a webhook', () => {
   it('is created enabled, with a secret that is shown once', async () => {
-    const { webhook, secret, getWebhook, listWebhooks, own, createWebhook, clock } = await openStore();
+    const { webhook, secret, own, createWebhook, clock } = await openStore();
     const id = expect.stringMatching(/^whk_[0-9A-Za-z]{24}$/) as unknown;
     const fields = { id, accountId: own.accountId, url: URL, types: undefined, description: undefined };
     expect(webhook).toEqual({ ...fields, status: 'enabled', createdAt: clock.now(), updatedAt: clock.now() });
     expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), 'base64').toString('base64')).toBe(secret.slice(6));
-    expect(await getWebhook.execute(own)).toEqual(webhook);
     const { webhook: next } = await createWebhook.execute({ ...own, url: URL, types: ['order.placed', 'pet.added'] });
     expect(next.types).toEqual(['pet.added', 'order.placed']);
-    expect(await listWebhooks.execute(own)).toEqual([webhook, next]);
   });
 
   it.each([
@@ -117,8 +115,6 @@ describe('a webhook', () => {
     const { listAllWebhooks, disableWebhook, removeWebhook, getWebhook, own, webhook, clock } = await openStore();
     const listed = await listAllWebhooks.execute({ email: 'DEV@example.com', limit: 10 });
     expect(listed).toMatchObject([{ webhook, account: { email: 'dev@example.com' }, failingSince: undefined }]);
-    expect(await listAllWebhooks.execute({ limit: 10 })).toEqual(listed);
-    expect(await listAllWebhooks.execute({ after: webhook.id, limit: 10 })).toEqual([]);
     expect(await listAllWebhooks.execute({ email: 'nobody@example.com', limit: 10 })).toEqual([]);
     clock.advance(MINUTE);
     const { id } = own;
@@ -132,21 +128,15 @@ describe('a webhook', () => {
     await expect(disableWebhook.execute({ id, isDisabled: true })).rejects.toMatchObject(refused);
   });
 
-  it('has its secrets looked at, however many there are, until the worker stops', async () => {
-    const { createWebhook, openAccount, rotateWebhookSecret, reencryptWebhooks, clock, ports } = await openStore();
-    for (let accounts = 0; accounts < 11; accounts += 1) {
-      const { id: accountId } = await openAccount.execute({ email: `dev-${accounts}@example.com` });
-      for (let webhooks = 0; webhooks < 10; webhooks += 1) {
-        const { webhook } = await createWebhook.execute(byOperator({ accountId, url: URL }));
-        await rotateWebhookSecret.execute(byOperator(webhook));
-      }
-    }
-    clock.advance(DAY);
-    const past = () => [...ports.webhooks.entries.values()].filter(({ secrets }) => secrets.past.length > 0).length;
-    await reencryptWebhooks.execute(() => true);
-    expect(past()).toBeGreaterThan(0);
-    expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [] });
-    expect(past()).toBe(0);
+  it('has its secrets looked at in portions, until there are no more or the worker stops', async () => {
+    const { reencryptWebhooks, ports, webhook } = await openStore();
+    const last = { unreadable: [webhook], last: undefined };
+    const reencrypt = jest.spyOn(ports.webhooks, 'reencrypt').mockResolvedValue(last);
+    reencrypt.mockResolvedValueOnce({ unreadable: [], last: webhook.id });
+    expect(await reencryptWebhooks.execute(() => true)).toEqual({ unreadable: [] });
+    reencrypt.mockResolvedValueOnce({ unreadable: [], last: webhook.id });
+    expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [webhook] });
+    expect(reencrypt.mock.lastCall?.[0]).toEqual({ after: webhook.id, limit: 100 });
   });
 
   it('is neither created nor changed if its actor has lost the right to while the URL was looked up', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideFailure, pauseAfter } from '../deliveries/deliver-batch.js';
+import { pauseAfter } from '../deliveries/deliver-batch.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import { anAccount } from '../testing/builders.js';
 import { decisions } from '../testing/index.js';
 import { decideTurnEnd, PAUSES, type Receiver, type TurnEnd } from './delivery.js';
@@ -234,8 +233,5 @@ describe('the end of a turn', () => {
     const longest = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...hours];
     expect(longest.map((_, index) => pauseAfter(index + 1, 0, pauses))).toEqual(longest);
     expect(longest.map((_, index) => pauseAfter(index + 1, 1, pauses))).toEqual(longest.map((pause) => 0.9 * pause));
-    const failure = { attempts: 10, pauses, reason: new DomainError('not_found', ''), random: 0 };
-    expect(decideFailure({ failures: 8 }, failure)).toEqual({ status: 'queued', pause: DAY });
-    expect(decideFailure({ failures: 9 }, failure)).toEqual({ status: 'failed' });
   });
 });
