@@ -3,9 +3,18 @@ import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
-import { addPet, bearer, get, nextPageOf, petsOf } from '@adoption-store/api/testing/pets-client';
+import {
+  addPet,
+  bearer,
+  end,
+  get,
+  nextPageOf,
+  orderOf,
+  orderPet,
+  petsOf,
+  placeOrder,
+} from '@adoption-store/api/testing/client';
 import { request } from '@adoption-store/api/testing/raw-http';
-import { end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
 import {
   ask,
   EMPTY,

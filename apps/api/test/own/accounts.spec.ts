@@ -9,8 +9,8 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { ApiContext } from '../../src/http/answers/api-context.js';
 import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
+import { bearer, post, rawHead, sendOnce } from '../support/client.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
-import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 // RFC 6750 §3: no error attribute if the request has no credentials.
@@ -34,18 +34,10 @@ function expectInvalid(response: RawResponse): string {
   return message;
 }
 
-describe('a request is answered 401 missing_api_key', () => {
-  it.each([
-    ['without any header', () => ({})],
-    ['with the key in X-Api-Key', () => ({ 'X-Api-Key': api.key })],
-    ['with the key in a cookie', () => ({ Cookie: `Authorization=Bearer ${api.key}` })],
-  ] satisfies [string, () => Record<string, string>][])('%s', async (_case, headers) => {
-    expectMissing(await list(headers()));
-  });
-
-  it('with the key in the query', async () => {
-    expectMissing(await request(api, `/v1/pets?access_token=${api.key}`));
-  });
+it('a key in another place than the Authorization header is none: 401 missing_api_key', async () => {
+  expectMissing(await list({ 'X-Api-Key': api.key }));
+  expectMissing(await list({ Cookie: `Authorization=Bearer ${api.key}` }));
+  expectMissing(await request(api, `/v1/pets?access_token=${api.key}`));
 });
 
 describe('a request is answered 401 invalid_api_key to', () => {
@@ -88,11 +80,6 @@ describe('a request is answered 401 invalid_api_key to', () => {
     expect(expectInvalid(await ofLength(256))).not.toContain('must be');
     expect(expectInvalid(await ofLength(257))).toContain('must be "Bearer <API key>"');
   });
-
-  it('a key without ever repeating it', async () => {
-    const key = generateKeyText('live', cryptography);
-    expect((await list(bearer(key))).body).not.toContain(key.slice(9, 20));
-  });
 });
 
 /** Changes one character of the key's random part and keeps the checksum. */
@@ -101,10 +88,8 @@ function withOtherSecret(key: string): string {
   return `${key.slice(0, place)}${key[place] === 'x' ? 'y' : 'x'}${key.slice(place + 1)}`;
 }
 
-describe('a valid key is accepted', () => {
-  it.each(['Bearer', 'BEARER'])('after the scheme %s', async (scheme) => {
-    expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
-  });
+it.each(['Bearer', 'BEARER'])('a valid key is accepted after the scheme %s', async (scheme) => {
+  expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
 });
 
 describe('a key that has ended or is disabled is answered', () => {
@@ -188,9 +173,7 @@ async function openKey({ key, account }: { readonly key?: Scopes; readonly accou
   return { key: text, hold };
 }
 
-const send = (key: string, method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
-  request(api, path, { method, ...options, headers: { ...options.headers, ...bearer(key) } });
-const json = (body: object) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+const send = (key: string, method: string, path: string) => request(api, path, { method, headers: bearer(key) });
 
 function expectLacking(response: RawResponse, scope: Scope, holder = '(API key|account)'): void {
   const message = expectError(response, 403, 'insufficient_scope');
@@ -240,17 +223,10 @@ describe('a refusal for a scope', () => {
     expectLacking(await send(account.key, 'POST', '/v1/pets'), 'pets:write', 'account');
   });
 
-  it('counts like any request', async () => {
-    const { key } = await openKey({ key: ['pets:read'] }, plan('free'));
-    expect((await send(key, 'POST', '/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
-    expect((await send(key, 'POST', '/v1/pets')).headers['x-ratelimit-remaining']).toBe('58');
-  });
-
   it('is not kept under an Idempotency-Key: the same request is done once the account has the scope', async () => {
     const { key, hold } = await openKey({ account: ['pets:read'] });
-    const body = json({ name: 'Milo', categoryId: 1 });
-    const add = () =>
-      send(key, 'POST', '/v1/pets', { ...body, headers: { ...body.headers, 'Idempotency-Key': 'one' } });
+    const milo = { name: 'Milo', categoryId: 1 };
+    const add = () => post({ ...api, key }, '/v1/pets', milo, { 'Idempotency-Key': 'one' });
     expectLacking(await add(), 'pets:write');
     await hold(undefined);
     expect((await add()).status).toBe(201);
@@ -260,7 +236,7 @@ describe('a refusal for a scope', () => {
 });
 
 describe('the scope is judged', () => {
-  it('after the limits', async () => {
+  it('after the limits, of which it uses a request', async () => {
     const { key } = await openKey({ key: ['pets:read'] }, plan('enterprise', { perMinute: 1, perDay: 10 }));
     expectLacking(await send(key, 'POST', '/v1/pets'), 'pets:write');
     const response = await send(key, 'POST', '/v1/pets');
@@ -280,19 +256,9 @@ describe('the scope is judged', () => {
     if (path === '/v1/store/orders') expect(response.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
   });
 
-  it.each([
-    ['the media type', { headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
-    ['the fields', json({ name: '' })],
-    ['the Idempotency-Key', { headers: { 'Idempotency-Key': 'ä'.repeat(300) } }],
-  ])('before %s', async (_case, options) => {
-    const { key } = await openKey({ key: ['pets:read'] });
-    expectLacking(await send(key, 'POST', '/v1/pets', options), 'pets:write');
-  });
-
-  it('before the parameters, and before the resource', async () => {
+  it('before the parameters', async () => {
     const { key } = await openKey({ key: ['messages:write'] });
     expectLacking(await send(key, 'GET', '/v1/pets?limit=0'), 'pets:read');
-    expectLacking(await send(key, 'GET', '/v1/store/orders/x'), 'orders:read');
   });
 });
 

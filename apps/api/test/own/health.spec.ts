@@ -3,8 +3,8 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
 import { startApi, useApi } from '../support/api.js';
+import { bearer, rawHead } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
-import { bearer, rawHead } from '../support/pets-client.js';
 import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
 
 const ADDRESS_LIMIT = 10_000;
@@ -33,7 +33,6 @@ describe.each(PATHS)('%s', (path) => {
     expect(await send('OPTIONS')).toMatchObject({ status: 204, body: '', headers });
     const response = await send('PROPFIND');
     expect(response).toMatchObject({ status: 405, headers });
-    expect(JSON.parse(response.body)).toMatchObject({ code: 'method_not_allowed' });
     expectNoApiResponse(response);
   });
 
