@@ -206,13 +206,8 @@ describe('the CSV of a program', () => {
   });
 
   it('is refused if the encoding that is named contradicts its byte order mark', async () => {
-    const reason = (mark: string) => `begins with the byte order mark of ${mark}: leave out --encoding`;
-    expect(await rowsOf(readCsv, '\ufeffid,name', 1, 'windows-1252')).toEqual([
-      { line: 1, refusal: `${reason('utf-8')}; what follows was not read` },
-    ]);
-    expect(await rowsOf(readCsv, Buffer.from('\ufeffid', 'utf16le'), 1, 'utf-16be')).toEqual([
-      { line: 1, refusal: `${reason('utf-16le')}; what follows was not read` },
-    ]);
+    const refusal = 'begins with the byte order mark of utf-8: leave out --encoding; what follows was not read';
+    expect(await rowsOf(readCsv, '\ufeffid,name', 1, 'windows-1252')).toEqual([{ line: 1, refusal }]);
   });
 
   it('has the apostrophes of --for-spreadsheets taken away, if only a spreadsheet writes such encodings or separators', async () => {
