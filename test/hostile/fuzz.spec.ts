@@ -65,7 +65,7 @@ function judge({ status, headers, body }: RawResponse, mayLackBody: boolean): vo
 
 async function judgeConnection(connection: Connection): Promise<number> {
   const sent = Buffer.concat(connection.pieces);
-  const responses = parseResponses(await exchange(connection), true);
+  const responses = parseResponses(await exchange(connection));
   for (const response of responses) judge(response, sent.includes('HEAD '));
   const last = responses.at(-1);
   // An error after which the parser can't continue ends the connection.

@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { generateKeyText, HOUR, later, plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
 import { until } from '@adoption-store/test-support';
@@ -10,6 +8,7 @@ import type { ApiContext } from '../../src/http/answers/api-context.js';
 import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
 import { bearer, post, rawHead, sendOnce } from '../support/client.js';
+import { operations } from '../support/description.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
@@ -139,23 +138,6 @@ describe('401 is answered before anything is revealed about', () => {
   });
 });
 
-interface Published {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly [Security] }>>>>;
-}
-interface Security {
-  readonly bearerAuth: readonly Scope[];
-}
-
-const { paths } = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as Published;
-/** Every operation, and the scopes that it needs by the published contract. */
-const operations = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { security }]) => ({
-    method: method.toUpperCase(),
-    path: `/v1${path.replace(/\{\w+\}/g, '4711')}`,
-    needed: security?.[0].bearerAuth ?? [],
-  })),
-);
-
 let opened = 0;
 
 /** A key of a new account, held to these scopes. */
@@ -197,8 +179,8 @@ describe('every operation, with', () => {
     ...holdings,
   ])('$held, refuses exactly what lacks its scope', async ({ has, ...held }) => {
     const { key } = await openKey(held);
-    for (const { method, path, needed } of operations) {
-      const lacking = needed.find((scope) => !has.includes(scope));
+    for (const { method, path, security } of operations) {
+      const lacking = security?.[0].bearerAuth.find((scope) => !has.includes(scope));
       const response = await send(key, method, path);
       // Often a refusal: the animal doesn't exist, or the body is missing.
       if (lacking === undefined)

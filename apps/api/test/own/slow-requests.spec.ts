@@ -38,7 +38,7 @@ async function responsesTo(bytes: string, trickle: string): Promise<readonly Raw
   const timer = setInterval(() => trickle !== '' && socket.writable && socket.write(trickle), TRICKLE_MS);
   await new Promise((resolve) => socket.on('close', resolve));
   clearInterval(timer);
-  return parseResponses(Buffer.concat(received), true);
+  return parseResponses(Buffer.concat(received));
 }
 
 describe('a request that is left unfinished, or sent byte by byte, is answered 408 request_timeout:', () => {

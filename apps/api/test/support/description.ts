@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Scope } from '@adoption-store/domain';
 import { pathOf, routableUrl } from '@adoption-store/web/edge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -35,6 +36,8 @@ interface Reference {
 }
 
 interface Operation {
+  readonly security?: readonly [{ readonly bearerAuth: readonly Scope[] }];
+  readonly requestBody?: { readonly content: Named<unknown> };
   readonly responses: Named<Response | Reference>;
   readonly 'x-stability'?: string;
 }
@@ -66,10 +69,15 @@ const { paths, components } = JSON.parse(
   readFileSync(join(__dirname, '../../openapi.json'), 'utf8'),
   strictly,
 ) as Description;
-const operations = Object.entries(paths).map(([path, methods]) => ({
-  path: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-  methods: Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method.toUpperCase(), operation])),
-}));
+/** Every operation, with a path at which nothing is. */
+export const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    method: method.toUpperCase(),
+    path: `/v1${path.replace(/\{\w+\}/g, '4711')}`,
+    paths: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+);
 
 const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
 const refusals = components['responses'] as Named<Response>;
@@ -121,7 +129,8 @@ function problemsOf(method: string, target: string, response: RawResponse): read
   if (BESIDE.test(path)) return [];
   // A preflight is of the origin, not of an operation.
   if (method === 'OPTIONS' && response.status === 204 && !('allow' in response.headers)) return [];
-  const operation = operationAt(method, path);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const operation = operations.find((each) => each.method === asked && each.paths.test(path));
   const described =
     operation === undefined ? elsewhereTo(method, response) : resolved(operation.responses[response.status]);
   if (described === undefined) return [`status ${response.status} is not described`];
@@ -131,11 +140,6 @@ function problemsOf(method: string, target: string, response: RawResponse): read
     ...headerProblems(described, response),
     ...bodyProblems(described, response, method === 'HEAD'),
   ];
-}
-
-function operationAt(method: string, path: string): Operation | undefined {
-  const methods = operations.find((operation) => operation.path.test(path))?.methods;
-  return methods?.[method === 'HEAD' ? 'GET' : method];
 }
 
 function elsewhereTo(method: string, { status }: RawResponse): Response | undefined {

@@ -41,7 +41,7 @@ export async function exchange(target: Target, count: number, parts: readonly Pa
   const chunks: Buffer[] = [];
   let isSent = false;
   const endInTime = () => {
-    if (isSent && countOf(Buffer.concat(chunks)) >= awaited) socket.end();
+    if (isSent && readResponses(Buffer.concat(chunks)).responses.length >= awaited) socket.end();
   };
   try {
     const bytes = await new Promise<Buffer>((resolve, reject) => {
@@ -51,7 +51,7 @@ export async function exchange(target: Target, count: number, parts: readonly Pa
       });
       // A server that closes may not have read all that was sent.
       socket.on('error', (error) => {
-        if (countOf(came()) >= awaited) resolve(came());
+        if (readResponses(came()).responses.length >= awaited) resolve(came());
         else reject(error);
       });
       socket.on('data', (chunk) => {
@@ -69,18 +69,9 @@ export async function exchange(target: Target, count: number, parts: readonly Pa
         });
       });
     });
-    return parseResponses(bytes, true);
+    return parseResponses(bytes);
   } finally {
     socket.destroy();
-  }
-}
-
-/** The number of responses so far. The last one may be to a HEAD. */
-function countOf(bytes: Buffer): number {
-  try {
-    return parseResponses(bytes, true).length;
-  } catch {
-    return parseResponses(bytes, false).length;
   }
 }
 
@@ -114,24 +105,25 @@ export async function request(target: Target, path: string, options: RequestOpti
   return response;
 }
 
-/**
- * The complete responses at the start of the received bytes. Only the end of the connection shows that a response to
- * HEAD is complete without a body.
- */
-export function parseResponses(bytes: Buffer, isEnd: boolean): RawResponse[] {
+/** The responses that a connection has brought by its end. */
+export function parseResponses(bytes: Buffer): RawResponse[] {
+  const { responses, rest } = readResponses(bytes);
+  if (rest.length > 0) throw new Error(`an answer was cut short: ${rest.toString('latin1')}`);
+  return responses;
+}
+
+/** The complete responses at the start of the bytes. One without its body is taken for the response to a HEAD. */
+function readResponses(bytes: Buffer): { responses: RawResponse[]; rest: Buffer } {
   const responses: RawResponse[] = [];
-  for (let rest = bytes; ;) {
-    const parsed = parseResponse(rest, isEnd);
-    if (!parsed) {
-      if (isEnd && rest.length > 0) throw new Error(`an answer was cut short: ${rest.toString('latin1')}`);
-      return responses;
-    }
+  let rest = bytes;
+  for (let parsed = parseResponse(rest); parsed !== undefined; parsed = parseResponse(rest)) {
     if (parsed.response.status >= 200) responses.push(parsed.response);
     rest = parsed.rest;
   }
+  return { responses, rest };
 }
 
-function parseResponse(bytes: Buffer, isEnd: boolean): { response: RawResponse; rest: Buffer } | undefined {
+function parseResponse(bytes: Buffer): { response: RawResponse; rest: Buffer } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
@@ -144,7 +136,7 @@ function parseResponse(bytes: Buffer, isEnd: boolean): { response: RawResponse; 
   }
   const length = Number(headers['content-length'] ?? 0);
   const start = end + 4;
-  const isBodiless = isEnd && (bytes.length === start || bytes.toString('latin1', start, start + 5) === 'HTTP/');
+  const isBodiless = bytes.length === start || bytes.toString('latin1', start, start + 5) === 'HTTP/';
   if (bytes.length < start + length && !isBodiless) return undefined;
   const next = isBodiless ? start : start + length;
   const response = { status: Number(statusLine.split(' ')[1]), headers, body: bytes.toString('utf8', start, next) };
