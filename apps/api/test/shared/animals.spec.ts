@@ -150,8 +150,7 @@ describe('a categoryId', () => {
   });
 });
 
-const bodyOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).body;
-const tagOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).headers['etag'] ?? '';
+const bodyOf = async (id: number) => (await get(api, `/v1/pets/${id}`)).body;
 
 describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
   it.each([
@@ -163,13 +162,11 @@ describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
       '{"id":7,"colour":null,"status":"pending","categoryId":9007199254740993,"name":"Milo"}',
       '"name":"Milo","categoryId":9007199254740993,"status":"pending"',
     ],
-  ])('after a change of %s, and its next entity tag', async (_case, change, fields) => {
+  ])('after a change of %s', async (_case, change, fields) => {
     const id = await addPet(api);
     const response = await changePet(api, id, change);
     expect(response).toMatchObject({ status: 200, body: `{"id":${id},${fields}}` });
     expect(await bodyOf(id)).toBe(response.body);
-    expect(response.headers['etag']).toMatch(/^"[0-9a-f]{64}"$/);
-    expect(await tagOf(id)).toBe(response.headers['etag']);
   });
 
   it('whose name was mended while an order is placed, and whose status waits for its end', async () => {
@@ -214,7 +211,6 @@ describe('PATCH /v1/pets/{petId} answers', () => {
     const other = { 'If-Match': '"another"' };
     expectError(await changePet(api, petId, { status: 'lost' }, other), 400, 'invalid_parameter');
     expectError(await changePet(api, petId, { status: 'sold' }, other), 412, 'precondition_failed');
-    expectError(await changePet(api, petId, { status: 'sold' }), 409, 'order_in_progress');
     expectError(await changePet(api, 999_999_999, { status: 'sold' }, other), 404, 'not_found');
   });
 });

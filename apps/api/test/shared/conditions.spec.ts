@@ -163,8 +163,6 @@ describe('an entity tag', () => {
     [200, 'in part', (tag) => ({ 'If-None-Match': `${tag.slice(0, 20)}"` })],
     [200, 'an empty one', () => ({ 'If-None-Match': '""' })],
     [200, 'within another', (tag) => ({ 'If-None-Match': `"a,${tag.replaceAll('"', '')}"` })],
-    [400, 'without quotes', (tag) => ({ 'If-None-Match': tag.replaceAll('"', '') })],
-    [400, 'behind another, without a comma', (tag) => ({ 'If-None-Match': `"a" ${tag}` })],
   ])('makes the answer %i if the client has %s', async (status, _case, headersOf) => {
     const path = `/v1/pets/${await addPet(api)}`;
     expect(await ask('GET', path, headersOf(await tagOf(path)))).toMatchObject({ status });

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { get, PETS, post, rawHead, send, sendOnce } from '../support/client.js';
 import { operations } from '../support/description.js';
-import { expectError, expectHeadError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { useSharedApi } from '../support/shared-api.js';
 
@@ -54,8 +54,6 @@ it.each(RESPONSES)(
     const response = await respond('X-Request-Id: Order_66-b');
     expect(response).toMatchObject({ status, headers: { 'x-request-id': 'Order_66-b' } });
     expectLimitHeaders(response);
-    if (status === 204) expect(response).toMatchObject({ status, body: '' });
-    else expect(response).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
     const other = await respond('X-Request-Id: not an id');
     expect(other).toMatchObject({ status, headers: { 'x-request-id': expect.stringMatching(OWN_ID) } });
   },
@@ -73,11 +71,6 @@ describe('an X-Request-Id', () => {
       expect(headers['x-request-id']).toMatch(OWN_ID);
     },
   );
-
-  it('is made for each request that has none', async () => {
-    const responses = [await raw('GET /v1/rate_limit'), await raw('GET /v1/rate_limit')];
-    expect(new Set(responses.map(({ headers }) => headers['x-request-id'])).size).toBe(2);
-  });
 });
 
 it('a refusal from before the route tells the stability of the operation, as every answer does', async () => {

@@ -16,7 +16,7 @@ import {
   post,
   walk,
 } from '../support/client.js';
-import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { expectError } from '../support/expectations.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 import { openKeys, useSharedApi } from '../support/shared-api.js';
 
@@ -48,7 +48,7 @@ describe('POST /v1/store/orders answers 201', () => {
     expect(Date.parse(order.createdAt)).toBeGreaterThanOrEqual(begun);
     expect(Date.parse(order.createdAt)).toBeLessThanOrEqual(Date.now());
     const location = `${api.origin}${ORDERS}/${order.id}`;
-    expect(response.headers).toMatchObject({ 'content-type': JSON_CONTENT_TYPE, location });
+    expect(response.headers).toMatchObject({ location });
     expect(await get(api, `${ORDERS}/${order.id}`)).toMatchObject({ status: 200, body: response.body });
     expect(await statusOf(petId)).toBe('pending');
   });
@@ -170,7 +170,6 @@ describe('GET /v1/store/orders', () => {
 
   it('answers 200 with a bare array of orders as they are by themselves, byte for byte', async () => {
     const response = await list('limit=3');
-    expect(response.headers['content-type']).toBe(JSON_CONTENT_TYPE);
     expect(response.body).toBe(`[${orders.slice(0, 3).map(jsonOf).join(',')}]`);
   });
 
