@@ -2,10 +2,19 @@ import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { addPet, bearer, get, nextPageOf, petsOf } from '@adoption-store/api/testing/pets-client';
+import {
+  addPet,
+  bearer,
+  end,
+  get,
+  nextPageOf,
+  orderOf,
+  orderPet,
+  petsOf,
+  placeOrder,
+} from '@adoption-store/api/testing/client';
 import { request } from '@adoption-store/api/testing/raw-http';
 import type { Api } from '@adoption-store/api/testing/shared-api';
-import { end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
 import {
   folderOf,
   MIGRATE,

@@ -45,10 +45,6 @@ const inBytes = (text: string) => Readable.from([Buffer.from(text)]);
 const importing = (text: string, ...args: readonly string[]) => animals(['import', '-', ...args], text);
 const exported = async (...args: readonly string[]) => (await animals(['export', ...args])).stdout;
 const count = async () => (await ask<{ count: number }>(database.url, 'SELECT count(*)::int FROM animals'))[0]?.count;
-const nextId = async () => {
-  const { stdout } = await importing('name,categoryId\nnext,1\n');
-  return Number(/with a new id: 1, (\d+) to/.exec(stdout)?.[1]);
-};
 const rows = (number: number, from = 1) =>
   Array.from({ length: number }, (_, index) => `${from + index},Animal ${index},${index % 7},sold\n`).join('');
 
@@ -97,10 +93,6 @@ There is no field here for
 
   it('reads a file in the encoding that is named', async () => {
     const file = await fileOf('excel.csv', Buffer.from('name;categoryId\r\nZo\xeb\x92s \x80;1\r\n', 'latin1'));
-    expect(await animals(['import', file])).toMatchObject({
-      code: 65,
-      stderr: expect.stringMatching(/^line 2: is not valid UTF-8: .*probably by --encoding windows-1252/),
-    });
     expect(await animals(['import', file, '--encoding', 'cp1252'])).toMatchObject({ code: 0 });
     expect(await exported()).toBe(`${HEADER}1,Zoë’s €,1,available\r\n`);
     expect(await animals(['import', file, '--encoding', 'ansi-ish'])).toMatchObject({
@@ -133,8 +125,6 @@ There is no field here for
       stderr: '',
     });
     expect(await count()).toBe(0);
-    expect(await importing('name,categoryId\n,1\n', '--dry-run')).toMatchObject({ code: 65 });
-    expect(await nextId()).toBe(1);
   });
 
   it('takes foreign formats into the categories that are named, or have the names of the species', async () => {
@@ -170,6 +160,12 @@ describe('an export of ASM3', () => {
     const { code, stdout, stderr } = await animals(['import', file, ...categories]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('18 animals added\n');
+    for (const omitted of [
+      'further rows of an animal: 2',
+      'deceased animals: 1',
+      'animals that are not the shelter’s: 1',
+    ])
+      expect(stdout).toContain(`  ${omitted}\n`);
     expect(stdout).not.toContain('ANIMALUNIT');
     const found = await ask<{ line: string }>(
       database.url,

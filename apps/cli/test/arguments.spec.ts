@@ -19,7 +19,7 @@ describe('wrong arguments', () => {
       'keys',
       keyCommands,
       [
-        ...[[], ['destroy'], ['toString'], ['create'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
+        ...[[], ['destroy'], ['toString'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
         [...newKey, '--plan', 'gold'],
         [...newKey, '--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'],
         [...newKey, '--name', ' '],
@@ -52,12 +52,7 @@ describe('wrong arguments', () => {
       'webhooks',
       webhookCommands,
       [
-        [],
-        ['destroy'],
-        ['list', 'everything'],
-        ['list', '--account', 'nobody'],
-        ['secrets', 'all'],
-        ['disable'],
+        ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all'], ['disable']],
         ['delete', '1'],
       ],
     ],

@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Application, createApplication, DomainError } from '@adoption-store/domain';
+import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
@@ -14,6 +14,7 @@ import { webhookCommands } from '../src/webhooks/webhook-commands.js';
 import { call, failing, inShell } from './support/commands.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
+const WEBHOOK_SECRET = 's'.repeat(32);
 
 /** A service on the same database, which the commands change behind its back. */
 interface Service extends Pick<Infrastructure, 'deployment' | 'close'> {
@@ -24,8 +25,10 @@ let database: TestDatabase;
 let service: Service;
 beforeAll(async () => {
   database = await createDatabase();
-  const { ports, ...store } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-  service = { application: createApplication(ports), ...store };
+  const config = { databaseUrl: database.url, poolSize: 2, webhookSecrets: [WEBHOOK_SECRET] };
+  const { ports, ...store } = await openInfrastructure(config);
+  const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
+  service = { application: createApplication({ ...ports, webhookSender }), ...store };
 });
 afterAll(async () => {
   await service.close();
@@ -95,13 +98,12 @@ describe('keys create', () => {
     expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` can change it');
   });
 
-  it('creates a key with the given scopes, which a rotation keeps, or with all', async () => {
+  it('creates a key with the given scopes, or with all', async () => {
     await create('--email', 'scopes@example.com');
     await create('--email', 'scopes@example.com', '--scopes', 'all');
-    const writes = await create('--email', 'scopes@example.com', '--scopes', 'orders:write,pets:write');
-    await keys('rotate', await idOf(writes));
+    await create('--email', 'scopes@example.com', '--scopes', 'orders:write,pets:write');
     const scopes = (await list('--email', 'scopes@example.com')).map(({ SCOPES }) => SCOPES);
-    expect(scopes).toEqual(['all', 'all', 'pets:write,orders:write', 'pets:write,orders:write']);
+    expect(scopes).toEqual(['all', 'all', 'pets:write,orders:write']);
   });
 
   it('creates a key that expires after so many days', async () => {
@@ -128,7 +130,7 @@ describe('keys list', () => {
     const rotated = await create('--email', 'states@example.com');
     const over = await create('--email', 'states@example.com');
     const revoked = await create('--email', 'states@example.com');
-    const { stdout: replacement } = await keys('rotate', await idOf(rotated));
+    await keys('rotate', await idOf(rotated));
     await keys('rotate', await idOf(over), '--overlap', '0');
     await keys('revoke', await idOf(revoked));
     await query(`UPDATE api_keys SET last_used_at = '2026-11-21T12:34:00Z' WHERE id = ${await idOf(revoked)}`);
@@ -140,7 +142,6 @@ describe('keys list', () => {
       { STATE: 'active' },
       { STATE: 'active' },
     ]);
-    expect([await answerTo(replacement.trim()), await answerTo(rotated)]).toEqual(['ok', 'ok']);
   });
 
   it('shows with --deprecated the keys that call a deprecated operation, and when they last did', async () => {
@@ -159,27 +160,21 @@ describe('keys list', () => {
   });
 });
 
-describe('keys revoke and disable', () => {
-  it('a revoked key is refused by a service that has just accepted it', async () => {
-    const key = await create('--email', 'revoked@example.com');
-    expect(await answerTo(key)).toBe('ok');
-    expect(await keys('revoke', await idOf(key))).toMatchObject({ code: 0 });
-    await becomes(key, 'revoked_api_key');
-  });
-
-  it('a disabled key is refused, and shown as disabled, until it is enabled', async () => {
+describe('keys disable', () => {
+  it('refuses a key that the running service has just accepted, and shows it as disabled, until it is enabled', async () => {
     const key = await create('--email', 'disabled@example.com');
+    expect(await answerTo(key)).toBe('ok');
     expect(await keys('disable', await idOf(key))).toMatchObject({ code: 0 });
     await becomes(key, 'disabled_api_key');
     expect(await list('--email', 'disabled@example.com')).toMatchObject([{ STATE: 'disabled' }]);
     expect(await keys('enable', await idOf(key))).toMatchObject({ code: 0 });
     await becomes(key, 'ok');
   });
+});
 
-  it.each(['disable', 'enable', 'revoke', 'rotate'])('%s of an unknown key says so', async (command) => {
-    const stderr = expect.stringContaining('999999');
-    expect(await keys(command, '999999')).toEqual({ code: 1, stdout: '', stderr });
-  });
+it.each(['disable', 'enable', 'revoke', 'rotate'])('keys %s of an unknown key says so', async (command) => {
+  const stderr = expect.stringContaining('999999');
+  expect(await keys(command, '999999')).toEqual({ code: 1, stdout: '', stderr });
 });
 
 describe('a key that can’t be shown', () => {
@@ -319,9 +314,8 @@ describe('messages', () => {
 });
 
 describe('webhooks', () => {
-  const secret = 's'.repeat(32);
   const webhooks = (...args: readonly string[]) =>
-    call(webhookCommands, args, { DATABASE_URL: database.url, WEBHOOK_SECRET: `${secret},${'o'.repeat(32)}` });
+    call(webhookCommands, args, { DATABASE_URL: database.url, WEBHOOK_SECRET: `${WEBHOOK_SECRET},${'o'.repeat(32)}` });
   const [failing, other] = [`whk_${'f'.repeat(24)}`, `whk_${'o'.repeat(24)}`];
   beforeAll(async () => {
     await create('--email', 'hooks@example.com');
@@ -359,26 +353,15 @@ describe('webhooks', () => {
   });
 
   it('secrets tells how many are encrypted with the first secret, an older one, and none of those given', async () => {
-    const { ports, close } = await openInfrastructure({
-      databaseUrl: database.url,
-      poolSize: 1,
-      webhookSecrets: [secret],
-    });
-    const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
-    const { createWebhook, listAccounts } = createApplication({ ...ports, webhookSender });
-    const account = (await listAccounts.execute()).find(({ email }) => email === 'hooks@example.com');
-    if (account === undefined) throw new Error('the account is gone');
-    await createWebhook.execute(byOperator({ accountId: account.id, url: 'https://example.com' }));
-    await close();
-    const { code, stdout } = await webhooks('secrets');
-    expect({ code, lines: stdout.split('\n') }).toEqual({
+    const [account] = await query(`SELECT id FROM accounts WHERE email = 'hooks@example.com'`);
+    const accountId = BigInt(String(account?.['id'])) as AccountId;
+    await service.application.createWebhook.execute(byOperator({ accountId, url: 'https://example.com' }));
+    expect(await webhooks('secrets')).toMatchObject({
       code: 0,
-      lines: [
-        '1 webhook encrypted with the first secret',
-        '0 webhooks encrypted with an older one of WEBHOOK_SECRET',
-        '1 webhook encrypted with none of them, or not looked at by a worker yet',
-        '',
-      ],
+      stdout: `1 webhook encrypted with the first secret
+0 webhooks encrypted with an older one of WEBHOOK_SECRET
+1 webhook encrypted with none of them, or not looked at by a worker yet
+`,
     });
   });
 });
@@ -440,17 +423,6 @@ describe('text of strangers', () => {
     expect(printed[0]?.stdout).toContain(`${NAME}\\u{A}B\n`);
     expect(printed[1]?.stdout).toContain(String.raw`\u{1B}]0;x\u{202E}@example.com  `);
     expect(printed[2]?.stdout).toContain(`  ${ESCAPED}\\n2 animals added: 1\n`);
-  });
-
-  it('is told apart where it looks alike: addresses and names are printed with all that is invisible escaped', async () => {
-    await create('--email', 'alike@example.com', '--name', 'de\u200bploy \u{e0001}\u2800');
-    await query(`UPDATE accounts SET email = 'a\u00adlike@example.com' WHERE email = 'alike@example.com'`);
-    const address = String.raw`a\u{AD}like@example.com`;
-    const { stdout } = await keys('list');
-    expect(stdout).toContain(` ${address} `);
-    expect(stdout).toContain(String.raw`de\u{200B}ploy \u{E0001}\u{2800}`);
-    expect((await accounts('plan', 'a\u00adlike@example.com', 'pro')).stdout).toContain(`the account of ${address} is`);
-    expect((await accounts('plan', 'b\u00adlike@example.com', 'pro')).stderr).toContain(String.raw`b\u{AD}like@`);
   });
 
   it('is exact in an export, unless that goes to a terminal', async () => {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { BackgroundJobs, every } from './background-jobs.js';
-import { AutoResetEvent, within } from './waiting.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -81,58 +80,6 @@ describe('a background job', () => {
       await stop();
       expect(begun()).toBe(1);
     }
-    expect(jest.getTimerCount()).toBe(0);
-  });
-});
-
-describe('an auto-reset event', () => {
-  const never = new AbortController().signal;
-
-  /** The numbers of the waiters that were woken, out of `count`. */
-  function waiters(event: AutoResetEvent, count: number): number[] {
-    const woken: number[] = [];
-    for (let index = 0; index < count; index += 1) void event.wait(never).then(() => woken.push(index));
-    return woken;
-  }
-
-  it('wakes one waiter each time it is set', async () => {
-    const event = new AutoResetEvent();
-    const woken = waiters(event, 3);
-    event.set();
-    event.set();
-    await jest.advanceTimersByTimeAsync(0);
-    expect(woken).toEqual([0, 1]);
-  });
-
-  it('wakes the next waiter once, however often it was set before', async () => {
-    const event = new AutoResetEvent();
-    event.set();
-    event.set();
-    const woken = waiters(event, 2);
-    await jest.advanceTimersByTimeAsync(0);
-    expect(woken).toEqual([0]);
-  });
-
-  it('wakes no waiter that has given up', async () => {
-    const event = new AutoResetEvent();
-    const stopping = new AbortController();
-    const gaveUp = event.wait(stopping.signal);
-    stopping.abort();
-    await gaveUp;
-    const woken = waiters(event, 1);
-    event.set();
-    await jest.advanceTimersByTimeAsync(0);
-    expect(woken).toEqual([0]);
-  });
-});
-
-describe('work with a time limit', () => {
-  it('gives its result, or nothing if it fails or takes longer, and leaves no timer', async () => {
-    expect(await within(500, Promise.resolve('answer'))).toBe('answer');
-    expect(await within(500, Promise.reject<string>(new Error('no database')))).toBeUndefined();
-    const late = within(500, new Promise<string>(() => undefined));
-    await jest.advanceTimersByTimeAsync(500);
-    expect(await late).toBeUndefined();
     expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { generateKeyText, HOUR, later, plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
 import { until } from '@adoption-store/test-support';
@@ -9,8 +7,9 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { ApiContext } from '../../src/http/answers/api-context.js';
 import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
+import { bearer, post, rawHead, sendOnce } from '../support/client.js';
+import { operations } from '../support/description.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
-import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 // RFC 6750 §3: no error attribute if the request has no credentials.
@@ -34,18 +33,10 @@ function expectInvalid(response: RawResponse): string {
   return message;
 }
 
-describe('a request is answered 401 missing_api_key', () => {
-  it.each([
-    ['without any header', () => ({})],
-    ['with the key in X-Api-Key', () => ({ 'X-Api-Key': api.key })],
-    ['with the key in a cookie', () => ({ Cookie: `Authorization=Bearer ${api.key}` })],
-  ] satisfies [string, () => Record<string, string>][])('%s', async (_case, headers) => {
-    expectMissing(await list(headers()));
-  });
-
-  it('with the key in the query', async () => {
-    expectMissing(await request(api, `/v1/pets?access_token=${api.key}`));
-  });
+it('a key in another place than the Authorization header is none: 401 missing_api_key', async () => {
+  expectMissing(await list({ 'X-Api-Key': api.key }));
+  expectMissing(await list({ Cookie: `Authorization=Bearer ${api.key}` }));
+  expectMissing(await request(api, `/v1/pets?access_token=${api.key}`));
 });
 
 describe('a request is answered 401 invalid_api_key to', () => {
@@ -56,8 +47,6 @@ describe('a request is answered 401 invalid_api_key to', () => {
     ['two tokens', () => `Bearer ${api.key} ${api.key}`],
     ['a letter beyond ASCII', () => `Bearer ${api.key}é`],
     ['a key cut short', () => `Bearer ${api.key.slice(0, -1)}`],
-    ['a key whose secret has one other character', () => `Bearer ${withOtherSecret(api.key)}`],
-    ['a well-formed key nobody was given', () => `Bearer ${generateKeyText('live', cryptography)}`],
   ])('%s', async (_case, authorization) => {
     expectInvalid(await list({ Authorization: authorization() }));
   });
@@ -88,11 +77,6 @@ describe('a request is answered 401 invalid_api_key to', () => {
     expect(expectInvalid(await ofLength(256))).not.toContain('must be');
     expect(expectInvalid(await ofLength(257))).toContain('must be "Bearer <API key>"');
   });
-
-  it('a key without ever repeating it', async () => {
-    const key = generateKeyText('live', cryptography);
-    expect((await list(bearer(key))).body).not.toContain(key.slice(9, 20));
-  });
 });
 
 /** Changes one character of the key's random part and keeps the checksum. */
@@ -101,10 +85,8 @@ function withOtherSecret(key: string): string {
   return `${key.slice(0, place)}${key[place] === 'x' ? 'y' : 'x'}${key.slice(place + 1)}`;
 }
 
-describe('a valid key is accepted', () => {
-  it.each(['Bearer', 'BEARER'])('after the scheme %s', async (scheme) => {
-    expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
-  });
+it.each(['Bearer', 'BEARER'])('a valid key is accepted after the scheme %s', async (scheme) => {
+  expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
 });
 
 describe('a key that has ended or is disabled is answered', () => {
@@ -125,10 +107,8 @@ describe('a key that has ended or is disabled is answered', () => {
     const { key, text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
     await end({ id: key.id });
-    // A change acts within a second. Waits for it without a request.
-    const authenticate = async () => api.application.authenticate.execute(text);
-    const refused = async () => (await Promise.allSettled([authenticate()]))[0].status === 'rejected';
-    await until(refused);
+    // A change acts within a second.
+    await until(async () => (await list(bearer(text))).status === 401);
     const response = await list(bearer(text));
     expect(expectError(response, 401, code)).toContain(code.replace('_api_key', ''));
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
@@ -154,23 +134,6 @@ describe('401 is answered before anything is revealed about', () => {
   });
 });
 
-interface Published {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly [Security] }>>>>;
-}
-interface Security {
-  readonly bearerAuth: readonly Scope[];
-}
-
-const { paths } = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as Published;
-/** Every operation, and the scopes that it needs by the published contract. */
-const operations = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { security }]) => ({
-    method: method.toUpperCase(),
-    path: `/v1${path.replace(/\{\w+\}/g, '4711')}`,
-    needed: security?.[0].bearerAuth ?? [],
-  })),
-);
-
 let opened = 0;
 
 /** A key of a new account, held to these scopes. */
@@ -188,9 +151,7 @@ async function openKey({ key, account }: { readonly key?: Scopes; readonly accou
   return { key: text, hold };
 }
 
-const send = (key: string, method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
-  request(api, path, { method, ...options, headers: { ...options.headers, ...bearer(key) } });
-const json = (body: object) => ({ headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+const send = (key: string, method: string, path: string) => request(api, path, { method, headers: bearer(key) });
 
 function expectLacking(response: RawResponse, scope: Scope, holder = '(API key|account)'): void {
   const message = expectError(response, 403, 'insufficient_scope');
@@ -214,8 +175,8 @@ describe('every operation, with', () => {
     ...holdings,
   ])('$held, refuses exactly what lacks its scope', async ({ has, ...held }) => {
     const { key } = await openKey(held);
-    for (const { method, path, needed } of operations) {
-      const lacking = needed.find((scope) => !has.includes(scope));
+    for (const { method, path, security } of operations) {
+      const lacking = security?.[0].bearerAuth.find((scope) => !has.includes(scope));
       const response = await send(key, method, path);
       // Often a refusal: the animal doesn't exist, or the body is missing.
       if (lacking === undefined)
@@ -240,17 +201,10 @@ describe('a refusal for a scope', () => {
     expectLacking(await send(account.key, 'POST', '/v1/pets'), 'pets:write', 'account');
   });
 
-  it('counts like any request', async () => {
-    const { key } = await openKey({ key: ['pets:read'] }, plan('free'));
-    expect((await send(key, 'POST', '/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
-    expect((await send(key, 'POST', '/v1/pets')).headers['x-ratelimit-remaining']).toBe('58');
-  });
-
   it('is not kept under an Idempotency-Key: the same request is done once the account has the scope', async () => {
     const { key, hold } = await openKey({ account: ['pets:read'] });
-    const body = json({ name: 'Milo', categoryId: 1 });
-    const add = () =>
-      send(key, 'POST', '/v1/pets', { ...body, headers: { ...body.headers, 'Idempotency-Key': 'one' } });
+    const milo = { name: 'Milo', categoryId: 1 };
+    const add = () => post({ ...api, key }, '/v1/pets', milo, { 'Idempotency-Key': 'one' });
     expectLacking(await add(), 'pets:write');
     await hold(undefined);
     expect((await add()).status).toBe(201);
@@ -260,7 +214,7 @@ describe('a refusal for a scope', () => {
 });
 
 describe('the scope is judged', () => {
-  it('after the limits', async () => {
+  it('after the limits, of which it uses a request', async () => {
     const { key } = await openKey({ key: ['pets:read'] }, plan('enterprise', { perMinute: 1, perDay: 10 }));
     expectLacking(await send(key, 'POST', '/v1/pets'), 'pets:write');
     const response = await send(key, 'POST', '/v1/pets');
@@ -280,19 +234,9 @@ describe('the scope is judged', () => {
     if (path === '/v1/store/orders') expect(response.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
   });
 
-  it.each([
-    ['the media type', { headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
-    ['the fields', json({ name: '' })],
-    ['the Idempotency-Key', { headers: { 'Idempotency-Key': 'ä'.repeat(300) } }],
-  ])('before %s', async (_case, options) => {
-    const { key } = await openKey({ key: ['pets:read'] });
-    expectLacking(await send(key, 'POST', '/v1/pets', options), 'pets:write');
-  });
-
-  it('before the parameters, and before the resource', async () => {
+  it('before the parameters', async () => {
     const { key } = await openKey({ key: ['messages:write'] });
     expectLacking(await send(key, 'GET', '/v1/pets?limit=0'), 'pets:read');
-    expectLacking(await send(key, 'GET', '/v1/store/orders/x'), 'orders:read');
   });
 });
 

@@ -11,10 +11,9 @@ import {
 } from '@adoption-store/domain';
 import { ask as query, until } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../src/http/answers/error-codes.js';
 import { useApi } from '../support/api.js';
-import { expectError } from '../support/expectations.js';
-import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
+import { bearer, rawHead, send, sendOnce } from '../support/client.js';
+import { type ErrorCode, expectError } from '../support/expectations.js';
 import { request, type RawResponse, sendRaw } from '../support/raw-http.js';
 
 const api = useApi({ trustProxy: ['127.0.0.1'] });
@@ -147,7 +146,7 @@ describe('requests without a valid key', () => {
 });
 
 describe('GET /v1/rate_limit', () => {
-  it('shows plan, windows and ban, and counts nothing', async () => {
+  it('shows plan, windows and ban', async () => {
     const { key } = await api.openKey('free');
     const midnight = api.clock.now() / SECOND;
     await times(2, () => list(key));
@@ -162,9 +161,7 @@ describe('GET /v1/rate_limit', () => {
       expect(shown(response)).toEqual([60, 58, midnight + 60]);
     }
   });
-});
 
-describe('asking for the limits', () => {
   it('is answered 60 times a minute to each key, then 429, and spends no quota', async () => {
     const { account, key } = await api.openKey('free');
     const { text: other } = await api.application.issueKey.execute({ accountId: account.id });
@@ -192,8 +189,6 @@ describe('a refusal from before authentication', () => {
   });
 });
 
-const logOf = (accountId: AccountId) => api.application.showRefusals.execute({ accountId });
-
 /** Waits until that request is in the log of its account. */
 async function logged(accountId: AccountId, requestId: string): Promise<ShownRefusal | undefined> {
   const find = () => api.application.showRefusals.execute({ accountId, requestId });
@@ -202,8 +197,6 @@ async function logged(accountId: AccountId, requestId: string): Promise<ShownRef
   expect(found).toHaveLength(1);
   return found[0];
 }
-
-const JSON_BODY = { 'Content-Type': 'application/json' };
 
 describe('a refused request', () => {
   it('is in the log of its account by its id, with the code of the response, whatever the refusal', async () => {
@@ -218,8 +211,7 @@ describe('a refused request', () => {
       [405, 'method_not_allowed', 'PUT', '/v1/pets', 'PUT *', key],
     ] as const;
     for (const [status, code, method, path, operation, used] of sent) {
-      const body = method === 'GET' ? '' : '{';
-      const response = await request(api, path, { method, headers: { ...bearer(used), ...JSON_BODY }, body });
+      const response = await send({ ...api, key: used }, method, path, method === 'GET' ? undefined : '{');
       expectError(response, status, code);
       const refusal = await logged(account.id, String(response.headers['x-request-id']));
       expect(refusal).toMatchObject({ at: api.clock.now(), operation, code });
@@ -233,19 +225,15 @@ describe('a refused request', () => {
     for (const secret of [key, 'limit', '123456789', 'nothing']) expect(JSON.stringify(rows)).not.toContain(secret);
   });
 
-  it('with a revoked key is in the log, also over the limit of the address', async () => {
+  it('with a revoked key is in the log', async () => {
     const { account, id, key } = await api.openKey();
     await api.application.revokeKey.execute({ id });
     api.clock.advance(HOUR);
-    const responses = await times(61, () => list(key));
-    for (const [nth, status, code] of [
-      [0, 401, 'revoked_api_key'],
-      [60, 429, 'rate_limited'],
-    ] as const) {
-      expectError(responses[nth], status, code);
-      const refusal = await logged(account.id, String(responses[nth]?.headers['x-request-id']));
-      expect(refusal).toMatchObject({ code, operation: 'GET /v1/pets', key: { ending: key.slice(-4) } });
-    }
+    const response = await list(key);
+    expectError(response, 401, 'revoked_api_key');
+    const refusal = await logged(account.id, String(response.headers['x-request-id']));
+    const [code, operation] = ['revoked_api_key', 'GET /v1/pets'];
+    expect(refusal).toMatchObject({ code, operation, key: { ending: key.slice(-4) } });
   });
 
   it('whose body turns out not to be HTTP is in the log once, with the code that was sent', async () => {
@@ -259,12 +247,11 @@ describe('a refused request', () => {
 
   it('shows a client’s own id, but not a key that was sent as one', async () => {
     const { account, key } = await api.openKey();
-    const send = (id: string) => request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': id } });
-    await send(`Bearer_${key}`);
-    await send('my-own_id');
+    for (const id of [`Bearer_${key}`, 'my-own_id'])
+      await request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': id } });
     await logged(account.id, 'my-own_id');
-    const ids = (await logOf(account.id)).map(({ requestId }) => requestId).sort();
-    expect(ids).toEqual(['Bearer_redacted', 'my-own_id']);
+    const shown = await api.application.showRefusals.execute({ accountId: account.id });
+    expect(shown.map(({ requestId }) => requestId).sort()).toEqual(['Bearer_redacted', 'my-own_id']);
   });
 
   it('without a known key is in no log, nor is an admitted request', async () => {
@@ -278,10 +265,6 @@ describe('a refused request', () => {
   });
 });
 
-it('every code of a refusal fits into the log', () => {
-  for (const code of Object.keys(errorStatuses)) expect(code).toMatch(/^[a-z_]{1,64}$/);
-});
-
 /** The remaining requests after a request with each of these headers. */
 async function remainders(...forwardedFor: readonly string[]): Promise<number[]> {
   const left: number[] = [];
@@ -291,7 +274,7 @@ async function remainders(...forwardedFor: readonly string[]): Promise<number[]>
 
 function add(to: typeof api, ...headers: readonly string[]): Promise<RawResponse> {
   const all = ['Content-Type: application/json', `Content-Length: ${LUNA.length}`, ...headers];
-  return sendOnce(to, Buffer.from(`${rawHead(to, 'POST /v1/pets HTTP/1.1', all)}${LUNA}`, 'latin1'));
+  return sendOnce(to, rawHead(to, 'POST /v1/pets HTTP/1.1', all) + LUNA);
 }
 
 describe('X-Forwarded-For of a trusted proxy', () => {

@@ -7,7 +7,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions } from '../../src/create-api.js';
 import { useApi } from '../support/api.js';
-import { get, rawHead } from '../support/pets-client.js';
+import { get, rawHead } from '../support/client.js';
 import { sendRaw } from '../support/raw-http.js';
 
 /** The responses that a Fastify plugin and a Nest interceptor have seen. */
@@ -44,7 +44,7 @@ const api = useApi({ configure, metrics });
 const JSON_TYPE = 'Content-Type: application/json';
 const head = (line: string, ...headers: readonly string[]) => rawHead(api, `${line} HTTP/1.1`, headers);
 const keyless = (line: string, ...headers: readonly string[]) => rawHead(api, `${line} HTTP/1.1`, headers, ['Host: a']);
-const post = (body: string) => head('POST /v1/pets', JSON_TYPE, `Content-Length: ${body.length}`) + body;
+const LUNA = '{"name":"Luna","categoryId":1}';
 
 describe('a plugin and an interceptor that are added tomorrow see', () => {
   afterEach(() => {
@@ -53,13 +53,11 @@ describe('a plugin and an interceptor that are added tomorrow see', () => {
 
   it.each<[string, number, () => string]>([
     ['a list', 200, () => head('GET /v1/pets')],
-    ['a new animal', 201, () => post('{"name":"Luna","categoryId":1}')],
-    ['an animal that is not there', 404, () => head('GET /v1/pets/404')],
+    ['a new animal', 201, () => head('POST /v1/pets', JSON_TYPE, `Content-Length: ${LUNA.length}`) + LUNA],
     ['the methods of a path', 204, () => head('OPTIONS /v1/pets')],
     ['an unknown path', 404, () => head('GET /v1/cats')],
     ['a path that no router takes', 400, () => head('GET /v1/%zz')],
     ['another method', 405, () => head('DELETE /v1/pets')],
-    ['a body that is no JSON', 400, () => post('{')],
     ['a body that is too large', 413, () => head('POST /v1/pets', JSON_TYPE, 'Content-Length: 70000')],
     ['a bad chunk', 400, () => `${head('POST /v1/pets', JSON_TYPE, 'Transfer-Encoding: chunked')}zz\r\n`],
   ])('%s, %i', async (_case, status, bytes) => {
@@ -75,7 +73,6 @@ describe('a plugin and an interceptor that are added tomorrow see', () => {
     ['a fragment', 400, () => head('GET /v1/pets#x')],
     ['an odd Expect', 417, () => head('GET /v1/pets', 'Expect: x')],
     ['a page beside the API', 200, () => keyless('GET /docs')],
-    ['a page beside the API, refused', 400, () => keyless('GET /docs#x')],
   ])('%s, %i, before a handler is reached', async (_case, status, bytes) => {
     const [answer] = await sendRaw(api, bytes());
     expect(answer?.status).toBe(status);

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
+import { rawHead } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
-import { rawHead } from '../support/pets-client.js';
 import { parseResponses, type RawResponse } from '../support/raw-http.js';
 
 const GET = 'GET /v1/pets HTTP/1.1';
@@ -30,18 +30,15 @@ const UNFINISHED = {
 let outcomes: ReadonlyMap<string, readonly (readonly RawResponse[])[]>;
 
 /** Sends the bytes, and then one byte after the other, until the server closes. */
-function responsesTo(bytes: string, trickle: string): Promise<readonly RawResponse[]> {
+async function responsesTo(bytes: string, trickle: string): Promise<readonly RawResponse[]> {
   const socket = connect(api.port, api.host);
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
   socket.write(bytes);
   const timer = setInterval(() => trickle !== '' && socket.writable && socket.write(trickle), TRICKLE_MS);
-  return new Promise((resolve) => {
-    socket.on('close', () => {
-      clearInterval(timer);
-      resolve(parseResponses(Buffer.concat(received), true));
-    });
-  });
+  await new Promise((resolve) => socket.on('close', resolve));
+  clearInterval(timer);
+  return parseResponses(Buffer.concat(received));
 }
 
 describe('a request that is left unfinished, or sent byte by byte, is answered 408 request_timeout:', () => {

@@ -7,10 +7,9 @@ import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
 import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
+import { bodyOf, get, placeOrder, send as sendAs, walk } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
-import { bearer, get, walk } from '../support/pets-client.js';
-import { type RawResponse, request } from '../support/raw-http.js';
-import { placeOrder } from '../support/store-client.js';
+import type { RawResponse } from '../support/raw-http.js';
 
 const WEBHOOKS = '/v1/webhooks';
 const URL = 'https://shelter.example/adoptions';
@@ -36,28 +35,19 @@ beforeEach(async () => {
   api.webhookSender.answer = () => 204;
 });
 
-/** Each response is held to the description. */
-function send(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
-  const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  return request(api, path, { method, headers: { ...bearer(key), ...type, ...headers }, ...sent });
+function send(method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>) {
+  return sendAs({ ...api, key }, method, path, body, headers);
 }
 
-function bodyOf(response: RawResponse, status = 200): Shown {
-  expect(response).toMatchObject({ status, headers: { 'x-stability': 'experimental' } });
-  return JSON.parse(response.body) as Shown;
-}
-
-function listOf(response: RawResponse): readonly Shown[] {
-  return bodyOf(response) as unknown as readonly Shown[];
-}
+const shownIn = (response: RawResponse, status?: number) => bodyOf(response, status) as Shown;
+const listOf = (response: RawResponse) => bodyOf(response) as readonly Shown[];
 
 async function create(fields: object = {}): Promise<Shown & { readonly path: string }> {
-  const webhook = bodyOf(await send('POST', WEBHOOKS, { url: URL, ...fields }), 201);
+  const webhook = shownIn(await send('POST', WEBHOOKS, { url: URL, ...fields }), 201);
   return { ...webhook, path: `${WEBHOOKS}/${webhook.id}` };
 }
 
-const ping = async (path: string) => bodyOf(await send('POST', `${path}/ping`), 202);
+const ping = async (path: string) => shownIn(await send('POST', `${path}/ping`), 202);
 const deliveries = async (path: string) => listOf(await get(api, `${path}/deliveries`, key));
 
 async function deliver(): Promise<void> {
@@ -81,12 +71,12 @@ const OPERATIONS: readonly (readonly [method: string, path: string, body?: objec
 describe('a secret', () => {
   it('is shown at creation and rotation, each time another one, and never else', async () => {
     const response = await send('POST', WEBHOOKS, { url: URL, types: ['order.placed'], description: 'Orders' });
-    const { secret = '', ...webhook } = bodyOf(response, 201);
+    const { secret = '', ...webhook } = shownIn(response, 201);
     expect(secret).toMatch(SECRET);
     const path = `${WEBHOOKS}/${webhook.id}`;
     expect(response.headers['location']).toBe(api.origin + path);
     const rotated = await send('POST', `${path}/rotate-secret`);
-    const { secret: another = '' } = bodyOf(rotated);
+    const { secret: another = '' } = shownIn(rotated);
     expect(another).toMatch(SECRET);
     expect(another).not.toBe(secret);
     const read = [await get(api, path, key), await get(api, WEBHOOKS, key), await send('PATCH', path, { url: URL })];
@@ -98,7 +88,7 @@ describe('a secret', () => {
 
   it('is not part of the entity tag, which is the one that a GET gives', async () => {
     const created = await send('POST', WEBHOOKS, { url: URL });
-    const path = `${WEBHOOKS}/${bodyOf(created, 201).id}`;
+    const path = `${WEBHOOKS}/${shownIn(created, 201).id}`;
     expect((await get(api, path, key)).headers['etag']).toBe(created.headers['etag']);
     api.clock.advance(SECOND);
     const rotated = await send('POST', `${path}/rotate-secret`, undefined, {
@@ -124,9 +114,9 @@ describe('a webhook', () => {
     const chosen = { url: URL, types: ['order.placed', 'message.sent'], description: 'Łuna 🐈' };
     const { id, path, updatedAt } = await create({ ...chosen, id: 'ignored' });
     const times = { createdAt: updatedAt, updatedAt };
-    expect(bodyOf(await get(api, path, key))).toEqual({ id, ...chosen, status: 'enabled', ...times });
+    expect(shownIn(await get(api, path, key))).toEqual({ id, ...chosen, status: 'enabled', ...times });
     const bare = await create();
-    expect(Object.keys(bodyOf(await get(api, bare.path, key)))).toEqual(BARE);
+    expect(Object.keys(shownIn(await get(api, bare.path, key)))).toEqual(BARE);
     // Both may be of one millisecond.
     expect(new Set(listOf(await get(api, WEBHOOKS, key)).map((each) => each.id))).toEqual(new Set([id, bare.id]));
   });
@@ -134,7 +124,7 @@ describe('a webhook', () => {
   it('is changed by a merge patch, in which null takes types and description away', async () => {
     const { path } = await create({ types: ['order.placed'], description: 'Orders' });
     const patched = async (change: object, type = 'application/merge-patch+json') =>
-      bodyOf(await send('PATCH', path, change, { 'Content-Type': type }));
+      shownIn(await send('PATCH', path, change, { 'Content-Type': type }));
     const changed = { url: `${URL}/2`, types: [...EVENT_TYPES], description: 'Orders' };
     expect(await patched({ url: `${URL}/2`, types: [...EVENT_TYPES] })).toMatchObject(changed);
     const without = await patched({ types: null, description: null, status: 'disabled' }, 'application/json');
@@ -151,7 +141,7 @@ describe('a webhook', () => {
       const refused = await send('POST', WEBHOOKS, { url: URL, [field]: value });
       expect(expectError(refused, 400, 'invalid_parameter')).toMatch(new RegExp(`^${field} `));
     }
-    expect(bodyOf(await get(api, WEBHOOKS, key))).toEqual([]);
+    expect(shownIn(await get(api, WEBHOOKS, key))).toEqual([]);
   });
 
   it('is not changed to a bad value, nor by a change of nothing', async () => {
@@ -178,7 +168,7 @@ describe('a webhook', () => {
     ({ key } = await api.openKey());
     expect(await messages(path)).toEqual(unknown);
     key = owner;
-    bodyOf(await get(api, path, key));
+    shownIn(await get(api, path, key));
     expect(await send('DELETE', path)).toMatchObject({ status: 204 });
     expect(await messages(path)).toEqual(unknown);
   });
@@ -188,7 +178,7 @@ describe('a webhook', () => {
     await ping(path);
     const [{ id: delivery } = { id: '' }] = await deliveries(path);
     const former = (await get(api, path, key)).headers['etag'] ?? '';
-    bodyOf(await send('PATCH', path, { description: 'changed' }));
+    shownIn(await send('PATCH', path, { description: 'changed' }));
     const { body, headers } = await get(api, path, key);
     const listed = await deliveries(path);
     for (const [method, rest, change] of OPERATIONS) {
@@ -206,7 +196,7 @@ describe('a webhook', () => {
   it('that is disabled is 409 to what would send', async () => {
     const { path } = await create();
     const { id } = await ping(path);
-    bodyOf(await send('PATCH', path, { status: 'disabled' }));
+    shownIn(await send('PATCH', path, { status: 'disabled' }));
     const since = { since: '2026-11-21T00:00:00Z' };
     for (const [rest, body] of [['/ping'], [`/deliveries/${id}/retry`], ['/recover', since]] as const)
       expectError(await send('POST', path + rest, body), 409, 'webhook_disabled');
@@ -251,7 +241,7 @@ describe('deliveries', () => {
     const { id } = await ping(path);
     await deliver();
     expect(await deliveries(path)).toMatchObject([{ id, status: 'sent' }]);
-    const retried = bodyOf(await send('POST', `${path}/deliveries/${id}/retry`), 202);
+    const retried = shownIn(await send('POST', `${path}/deliveries/${id}/retry`), 202);
     expect(retried).toMatchObject({ id, status: 'queued', attempts: 0 });
     const other = await create();
     for (const each of [`${other.path}/deliveries/${id}`, `${path}/deliveries/dlv_0`])
@@ -262,8 +252,8 @@ describe('deliveries', () => {
     const { path, secret, ...webhook } = await create();
     const recover = (since: unknown) => send('POST', `${path}/recover`, { since });
     const recovering = { ...webhook, recoveringSince: '2026-11-20T12:00:00.000Z' };
-    expect(bodyOf(await recover('2026-11-20T13:00:00+01:00'), 202)).toEqual(recovering);
-    expect(bodyOf(await get(api, path, key))).toEqual(recovering);
+    expect(shownIn(await recover('2026-11-20T13:00:00+01:00'), 202)).toEqual(recovering);
+    expect(shownIn(await get(api, path, key))).toEqual(recovering);
     for (const since of [undefined, null, 0, 'yesterday', '2026-11-21', '2026-11-21T12:00:00'])
       expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
   });

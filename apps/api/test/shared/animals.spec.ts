@@ -1,27 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import {
   addPet,
-  categoryIdsOf,
+  bearer,
   changePet,
-  createPet,
+  end,
   get,
   idsOf,
-  listPets,
+  orderPet,
+  ORDERS,
   type Pet,
-  petsOf,
-  rawHead,
+  petOf,
+  PETS,
+  placeOrder,
+  post,
   withdrawPet,
-} from '../support/pets-client.js';
-import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
+} from '../support/client.js';
+import { expectError } from '../support/expectations.js';
+import { type RawResponse, request } from '../support/raw-http.js';
 import { newCategoryId, useSharedApi } from '../support/shared-api.js';
-import { end, orderPet, ORDERS, placeOrder } from '../support/store-client.js';
 
 const RUNS = 30;
-const MAX_BODY_BYTES = 65_536;
 const [LEAST, GREATEST] = [-(2n ** 63n), 2n ** 63n - 1n];
-const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 const api = useSharedApi();
 /** Nothing is ever added to it. */
@@ -30,16 +30,15 @@ const LUNA = '{"name":"Luna","categoryId":1}';
 
 /** The animal of a 201. Both ways to read it must give the same bytes. */
 async function expectCreated(response: RawResponse): Promise<Pet> {
-  expect(response).toMatchObject({ status: 201, headers: { 'content-type': JSON_CONTENT_TYPE } });
-  const pet = JSON.parse(response.body) as Pet;
-  expect((await listPets(api, `?id=${pet.id}`)).body).toBe(`[${response.body}]`);
+  const pet = petOf(response, 201);
+  expect((await get(api, `/v1/pets?id=${pet.id}`)).body).toBe(`[${response.body}]`);
   expect((await get(api, `/v1/pets/${pet.id}`)).body).toBe(response.body);
   return pet;
 }
 
 describe('POST /v1/pets answers 201', () => {
   it('with the stored animal, and nothing else, at an absolute Location', async () => {
-    const response = await createPet(api, '{"name":"Luna","categoryId":12,"status":"pending"}');
+    const response = await post(api, PETS, '{"name":"Luna","categoryId":12,"status":"pending"}');
     const pet = await expectCreated(response);
     expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 12, status: 'pending' });
     expect(pet.id).toBeGreaterThan(0);
@@ -48,7 +47,7 @@ describe('POST /v1/pets answers 201', () => {
 
   it('with the characters that a name has in escapes', async () => {
     const body = String.raw`{"name":"\"\\\/\b\f\n\r\t\u00e9\u00C9\ud83d\ude3a\\u0000","categoryId":1}`;
-    expect((await expectCreated(await createPet(api, body))).name).toBe('"\\/\b\f\n\r\téÉ😺\\u0000');
+    expect((await expectCreated(await post(api, PETS, body))).name).toBe('"\\/\b\f\n\r\téÉ😺\\u0000');
   });
 
   it.each([
@@ -56,7 +55,7 @@ describe('POST /v1/pets answers 201', () => {
     ['numbers that are no integers elsewhere', '"weight":4.5e-1,"size":1E400'],
     ['what every object has', '"constructor":7,"prototype":{"name":"x"},"toString":1,"then":"x","toJSON":"x","":""'],
   ])('and ignores %s', async (_case, properties) => {
-    const pet = await expectCreated(await createPet(api, ` {${properties},\r\n"name" : "Luna",\t"categoryId":5 } `));
+    const pet = await expectCreated(await post(api, PETS, ` {${properties},\r\n"name" : "Luna",\t"categoryId":5 } `));
     expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 5, status: 'available' });
     expect(pet.id).not.toBe(987_654_321);
   });
@@ -68,20 +67,13 @@ describe('POST /v1/pets answers 201', () => {
     String.raw`application/json ; charset="utf\-8";`,
     String.raw`application/json; ;profile="x; charset=latin1 \" y" ;version=1`,
   ])('to the Content-Type %s', async (type) => {
-    await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
+    await expectCreated(await post(api, PETS, LUNA, { 'Content-Type': type }));
   });
 
   it('to a body after one byte order mark, as PowerShell and Excel send it', async () => {
-    await expectCreated(await createPet(api, `\ufeff${LUNA}`));
+    await expectCreated(await post(api, PETS, `\ufeff${LUNA}`));
     for (const body of [`\ufeff\ufeff${LUNA}`, `${LUNA}\ufeff`, '\ufeff'])
-      expectError(await createPet(api, body), 400, 'invalid_json');
-  });
-
-  it('to a body of exactly 64 KiB', async () => {
-    const body = LUNA.replace('}', `,"x":"${'x'.repeat(MAX_BODY_BYTES - LUNA.length - 7)}"}`);
-    expect(Buffer.byteLength(body)).toBe(MAX_BODY_BYTES);
-    await expectCreated(await createPet(api, body));
-    expectError(await createPet(api, `${body} `), 413, 'payload_too_large');
+      expectError(await post(api, PETS, body), 400, 'invalid_json');
   });
 });
 
@@ -89,13 +81,11 @@ describe('POST /v1/pets answers 400', () => {
   it.each([
     ['is missing', undefined],
     ['is null', 'null'],
-    ['is an integer', '7'],
-    ['is empty', '""'],
     ['has no visible character', '" \\u0085\\u200b"'],
     ['has 256 characters, the last a space', JSON.stringify(`${'x'.repeat(255)} `)],
   ])('invalid_parameter where the name %s', async (_case, json) => {
     const body = json === undefined ? `{"Name":"x","categoryId":${EMPTY}}` : `{"name":${json},"categoryId":${EMPTY}}`;
-    const message = expectError(await createPet(api, body), 400, 'invalid_parameter');
+    const message = expectError(await post(api, PETS, body), 400, 'invalid_parameter');
     expect(message).toMatch(/^name (is required|must be a string|must have at least one visible|.*\b255\b)/);
   });
 
@@ -109,14 +99,14 @@ describe('POST /v1/pets answers 400', () => {
     ['has 60,000 digits', '9'.repeat(60_000)],
   ])('invalid_parameter where the categoryId %s', async (_case, json) => {
     const body = json === undefined ? '{"name":"Luna","category_id":1}' : `{"name":"Luna","categoryId":${json}}`;
-    const message = expectError(await createPet(api, body), 400, 'invalid_parameter');
+    const message = expectError(await post(api, PETS, body), 400, 'invalid_parameter');
     expect(message).toMatch(/^categoryId\b.*(-9223372036854775808.*9223372036854775807|required)/);
   });
 
   it.each(['null', '"adopted"', '"Sold"', '0', '["sold"]', '"constructor"'])(
     'invalid_parameter where the status is %s',
     async (json) => {
-      const response = await createPet(api, `{"name":"Luna","categoryId":${EMPTY},"status":${json}}`);
+      const response = await post(api, PETS, `{"name":"Luna","categoryId":${EMPTY},"status":${json}}`);
       expect(expectError(response, 400, 'invalid_parameter')).toMatch(/^status\b.*available, pending, sold/);
     },
   );
@@ -130,40 +120,35 @@ describe('POST /v1/pets answers 400', () => {
     // The form of RFC 8187.
     "application/json; Charset*=utf-8''utf-8",
   ])('unsupported_media_type to the Content-Type %s, before it looks at the body', async (type) => {
-    const response = await createPet(api, '{', { 'Content-Type': type });
+    const response = await post(api, PETS, '{', { 'Content-Type': type });
     expect(expectError(response, 400, 'unsupported_media_type')).toMatch(/Content-Type.*application\/json.*UTF-8/);
   });
 
   it('unsupported_media_type to no Content-Type, and to a Content-Encoding', async () => {
-    expectError(await createPet(api, '{', {}), 400, 'unsupported_media_type');
-    const response = await createPet(api, '{', { ...JSON_TYPE, 'Content-Encoding': 'gzip' });
+    const untyped = { method: 'POST', headers: bearer(api.key), body: '{' };
+    expectError(await request(api, PETS, untyped), 400, 'unsupported_media_type');
+    const response = await post(api, PETS, '{', { 'Content-Encoding': 'gzip' });
     expect(expectError(response, 400, 'unsupported_media_type')).toContain('Content-Encoding');
   });
 
   it('and stores nothing of it', async () => {
-    expect(petsOf(await listPets(api, `?categoryId=${EMPTY}`))).toEqual([]);
-  });
-
-  it('only after 401', async () => {
-    const body = '{'.repeat(MAX_BODY_BYTES + 1);
-    expectError(await request(api, '/v1/pets', { method: 'POST', headers: JSON_TYPE, body }), 401, 'missing_api_key');
+    expect(idsOf(await get(api, `/v1/pets?categoryId=${EMPTY}`))).toEqual([]);
   });
 });
 
 describe('a categoryId', () => {
   it('comes back digit by digit, whichever int64 it is', async () => {
     const property = fc.asyncProperty(fc.bigInt({ min: LEAST, max: GREATEST }), async (categoryId) => {
-      const created = await createPet(api, `{"name":"Luna","categoryId":${categoryId}}`);
+      const created = await post(api, PETS, `{"name":"Luna","categoryId":${categoryId}}`);
       await expectCreated(created);
-      expect(categoryIdsOf(created.body)).toEqual([String(categoryId)]);
+      expect(created.body).toContain(`"categoryId":${categoryId},`);
     });
     const bounds = [LEAST, LEAST + 1n, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n + 1n, 10n ** 18n + 1n, GREATEST];
     await fc.assert(property, { numRuns: RUNS, examples: bounds.map((each) => [each]) });
   });
 });
 
-const bodyOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).body;
-const tagOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).headers['etag'] ?? '';
+const bodyOf = async (id: number) => (await get(api, `/v1/pets/${id}`)).body;
 
 describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
   it.each([
@@ -175,14 +160,11 @@ describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
       '{"id":7,"colour":null,"status":"pending","categoryId":9007199254740993,"name":"Milo"}',
       '"name":"Milo","categoryId":9007199254740993,"status":"pending"',
     ],
-  ])('after a change of %s, and its next entity tag', async (_case, change, fields) => {
+  ])('after a change of %s', async (_case, change, fields) => {
     const id = await addPet(api);
     const response = await changePet(api, id, change);
-    expect(response).toMatchObject({ status: 200, body: `{"id":${id},${fields}}`, headers: { 'x-stability': 'beta' } });
-    expectLimitHeaders(response);
+    expect(response).toMatchObject({ status: 200, body: `{"id":${id},${fields}}` });
     expect(await bodyOf(id)).toBe(response.body);
-    expect(response.headers['etag']).toMatch(/^"[0-9a-f]{64}"$/);
-    expect(await tagOf(id)).toBe(response.headers['etag']);
   });
 
   it('whose name was mended while an order is placed, and whose status waits for its end', async () => {
@@ -227,7 +209,6 @@ describe('PATCH /v1/pets/{petId} answers', () => {
     const other = { 'If-Match': '"another"' };
     expectError(await changePet(api, petId, { status: 'lost' }, other), 400, 'invalid_parameter');
     expectError(await changePet(api, petId, { status: 'sold' }, other), 412, 'precondition_failed');
-    expectError(await changePet(api, petId, { status: 'sold' }), 409, 'order_in_progress');
     expectError(await changePet(api, 999_999_999, { status: 'sold' }, other), 404, 'not_found');
   });
 });
@@ -235,7 +216,7 @@ describe('PATCH /v1/pets/{petId} answers', () => {
 describe('DELETE /v1/pets/{petId}', () => {
   it('answers 204 without a body', async () => {
     const response = await withdrawPet(api, await addPet(api, 'sold'));
-    expect(response).toMatchObject({ status: 204, body: '', headers: { 'x-stability': 'beta' } });
+    expect(response).toMatchObject({ status: 204, body: '' });
     expect(response.headers).not.toHaveProperty('content-type');
     expect(response.headers).not.toHaveProperty('content-length');
   });
@@ -249,7 +230,7 @@ describe('DELETE /v1/pets/{petId}', () => {
     expectError(await withdrawPet(api, id), 404, 'not_found');
     expectError(await orderPet(api, id), 404, 'not_found');
     for (const query of [`id=${id}&id=${bystander}`, `categoryId=${categoryId}&status=available`])
-      expect(idsOf(await listPets(api, `?${query}`))).toEqual([bystander]);
+      expect(idsOf(await get(api, `/v1/pets?${query}`))).toEqual([bystander]);
   });
 
   it('is refused while an order is placed, and leaves its earlier orders readable', async () => {
@@ -258,12 +239,6 @@ describe('DELETE /v1/pets/{petId}', () => {
     await end(api, 'complete', order.id);
     expect(await withdrawPet(api, order.petId)).toMatchObject({ status: 204 });
     expect((await get(api, `${ORDERS}/${order.id}`)).body).toContain(`"petId":${order.petId},"status":"completed"`);
-  });
-
-  it('is an Error body if the request turns out not to be HTTP', async () => {
-    const head = rawHead(api, `DELETE /v1/pets/${await addPet(api)} HTTP/1.1`, ['Transfer-Encoding: chunked']);
-    const [response] = await sendRaw(api, `${head}zz\r\n`);
-    expectError(response, 400, 'bad_request');
   });
 
   it('and PATCH answer 404 to what is no id of an animal', async () => {

@@ -1,26 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
-import { expectError, expectHeadError } from '../support/expectations.js';
-import { addPet, bearer, changePet, get, rawHead, sendOnce, withdrawPet } from '../support/pets-client.js';
-import { type RawResponse, request } from '../support/raw-http.js';
-import { newCategoryId, useSharedApi } from '../support/shared-api.js';
 import {
-  addCategory,
+  addPet,
   CATEGORIES,
-  categoryOf,
+  changePet,
   end,
-  messageOf,
+  get,
   MESSAGES,
   ORDERS,
   placeOrder,
-  writeMessage,
-} from '../support/store-client.js';
+  post,
+  rawHead,
+  send,
+  sendOnce,
+  withdrawPet,
+} from '../support/client.js';
+import { expectError, expectHeadError } from '../support/expectations.js';
+import { newCategoryId, useSharedApi } from '../support/shared-api.js';
 
 const api = useSharedApi();
-const newName = () => `{"name":"Kind ${newCategoryId()}"}`;
-const newCategory = async () => {
-  const response = await addCategory(api, `Kind ${newCategoryId()}`);
-  return `${CATEGORIES}/${categoryOf(response, 201).id}`;
-};
+const newName = () => ({ name: `Kind ${newCategoryId()}` });
+/** The path of a new resource. */
+async function added(collection: string, body: object): Promise<string> {
+  const response = await post(api, collection, body);
+  return `${collection}/${(JSON.parse(response.body) as { readonly id: number | string }).id}`;
+}
 
 /** A path of each kind of resource. */
 const READABLE: Readonly<Record<string, () => Promise<string>>> = {
@@ -29,17 +32,14 @@ const READABLE: Readonly<Record<string, () => Promise<string>>> = {
   'a list of orders': () => Promise.resolve(ORDERS),
   'an order': async () => `${ORDERS}/${(await placeOrder(api)).id}`,
   'a list of categories': () => Promise.resolve(`${CATEGORIES}?id=1`),
-  'a category': newCategory,
-  'a message': async () => `${MESSAGES}/${messageOf(await writeMessage(api, 'Hello'), 202).id}`,
+  'a category': () => added(CATEGORIES, newName()),
+  'a message': () => added(MESSAGES, { message: 'Hello' }),
 };
 const readable = Object.entries(READABLE);
 
 type Headers = Readonly<Record<string, string>>;
 
-function send(method: string, path: string, headers: Headers, body = ''): Promise<RawResponse> {
-  const type = { 'Content-Type': 'application/json' };
-  return request(api, path, { method, headers: { ...bearer(api.key), ...type, ...headers }, body });
-}
+const ask = (method: 'GET' | 'HEAD', path: string, headers: Headers) => send(api, method, path, undefined, headers);
 
 async function tagOf(path: string): Promise<string> {
   return (await get(api, path)).headers['etag'] ?? '';
@@ -67,19 +67,19 @@ const failingAChange = (tag: string): readonly Headers[] => [
 interface Change {
   readonly resource: string;
   readonly path?: string;
-  readonly body?: string;
+  readonly body?: object | undefined;
 }
 
 const onOrder = async (ending: string): Promise<Change> => {
   const resource = `${ORDERS}/${(await placeOrder(api)).id}`;
   return { resource, path: `${resource}/${ending}` };
 };
-const onAnimal = async (body = ''): Promise<Change> => ({ resource: `/v1/pets/${await addPet(api)}`, body });
-const onCategory = async (body = ''): Promise<Change> => ({ resource: await newCategory(), body });
+const onAnimal = async (body?: object): Promise<Change> => ({ resource: `/v1/pets/${await addPet(api)}`, body });
+const onCategory = async (body?: object): Promise<Change> => ({ resource: await added(CATEGORIES, newName()), body });
 
 describe('a condition (RFC 9110 §13.2.2)', () => {
   it.each<[string, string, number, () => Promise<Change>]>([
-    ['change of an animal', 'PATCH', 200, () => onAnimal('{"name":"Milo"}')],
+    ['change of an animal', 'PATCH', 200, () => onAnimal({ name: 'Milo' })],
     ['withdrawal of an animal', 'DELETE', 204, () => onAnimal()],
     ['renaming of a category', 'PUT', 200, () => onCategory(newName())],
     ['removal of a category', 'DELETE', 204, () => onCategory()],
@@ -92,15 +92,15 @@ describe('a condition (RFC 9110 §13.2.2)', () => {
       const before = await get(api, resource);
       const etag = before.headers['etag'] ?? '';
       for (const conditions of failingAChange(etag)) {
-        const response = await send(method, path, conditions, body);
+        const response = await send(api, method, path, body, conditions);
         expectError(response, 412, 'precondition_failed');
         expect([conditions, response.headers['etag']]).toEqual([conditions, etag]);
       }
       for (const conditions of malformed)
-        expectError(await send(method, path, conditions, body), 400, 'invalid_parameter');
+        expectError(await send(api, method, path, body, conditions), 400, 'invalid_parameter');
       expect((await get(api, resource)).body).toBe(before.body);
       const holding = { 'If-Match': `"another" ,, W/"b",${etag}`, 'If-None-Match': '"another", W/"third"' };
-      const response = await send(method, path, holding, body);
+      const response = await send(api, method, path, body, holding);
       expect(response).toMatchObject({ status });
       const next = await tagOf(resource);
       if (status === 200) expect(response.headers).toMatchObject({ etag: next });
@@ -112,10 +112,10 @@ describe('a condition (RFC 9110 §13.2.2)', () => {
     const path = await prepare();
     const etag = await tagOf(path);
     for (const conditions of failing(etag)) {
-      const response = await send('GET', path, conditions);
+      const response = await ask('GET', path, conditions);
       expectError(response, 412, 'precondition_failed');
       expect(response.headers).toMatchObject({ etag });
-      const head = await send('HEAD', path, conditions);
+      const head = await ask('HEAD', path, conditions);
       expectHeadError(head, 412);
       expect(head.headers).toMatchObject({ etag, 'content-length': response.headers['content-length'] });
     }
@@ -124,12 +124,12 @@ describe('a condition (RFC 9110 §13.2.2)', () => {
   it('is judged by none for a POST to a collection, whose 201 has the ETag of its GET', async () => {
     const conditions = [...failingAChange('"tag"'), ...malformed, { 'If-Match': '*' }];
     for (const [path, body] of [
-      ['/v1/pets', () => '{"name":"Luna","categoryId":1}'],
+      ['/v1/pets', () => ({ name: 'Luna', categoryId: 1 })],
       [CATEGORIES, newName],
-      [ORDERS, async () => `{"petId":${await addPet(api)}}`],
+      [ORDERS, async () => ({ petId: await addPet(api) })],
     ] as const) {
       for (const each of conditions) {
-        const response = await send('POST', path, each, await body());
+        const response = await post(api, path, await body(), each);
         expect(response).toMatchObject({ status: 201 });
         const added = response.headers['location']?.slice(api.origin.length) ?? '';
         expect([path, response.headers['etag']]).toEqual([path, await tagOf(added)]);
@@ -144,14 +144,14 @@ describe('an entity tag', () => {
     const whole = await get(api, path);
     const etag = whole.headers['etag'] ?? '';
     expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
-    expect((await send('HEAD', path, {})).headers['etag']).toBe(etag);
-    for (const method of ['GET', 'HEAD']) {
-      const response = await send(method, path, { 'If-None-Match': etag });
+    expect((await ask('HEAD', path, {})).headers['etag']).toBe(etag);
+    for (const method of ['GET', 'HEAD'] as const) {
+      const response = await ask(method, path, { 'If-None-Match': etag });
       expect(response).toMatchObject({ status: 304, body: '', headers: { etag } });
       for (const absent of ['transfer-encoding', ...(method === 'GET' ? ['content-length'] : [])])
         expect(response.headers).not.toHaveProperty(absent);
     }
-    expect(await send('GET', path, { 'If-None-Match': '"another"' })).toMatchObject({ status: 200, body: whole.body });
+    expect(await ask('GET', path, { 'If-None-Match': '"another"' })).toMatchObject({ status: 200, body: whole.body });
   });
 
   it.each<[number, string, (tag: string) => Headers]>([
@@ -163,11 +163,9 @@ describe('an entity tag', () => {
     [200, 'in part', (tag) => ({ 'If-None-Match': `${tag.slice(0, 20)}"` })],
     [200, 'an empty one', () => ({ 'If-None-Match': '""' })],
     [200, 'within another', (tag) => ({ 'If-None-Match': `"a,${tag.replaceAll('"', '')}"` })],
-    [400, 'without quotes', (tag) => ({ 'If-None-Match': tag.replaceAll('"', '') })],
-    [400, 'behind another, without a comma', (tag) => ({ 'If-None-Match': `"a" ${tag}` })],
   ])('makes the answer %i if the client has %s', async (status, _case, headersOf) => {
     const path = `/v1/pets/${await addPet(api)}`;
-    expect(await send('GET', path, headersOf(await tagOf(path)))).toMatchObject({ status });
+    expect(await ask('GET', path, headersOf(await tagOf(path)))).toMatchObject({ status });
   });
 
   it('is another one once a page is the last, an animal has changed or gone, or an order has ended', async () => {
@@ -175,7 +173,7 @@ describe('an entity tag', () => {
     const [id, next] = [await addPet(api, 'available', categoryId), await addPet(api, 'available', categoryId)];
     const path = `/v1/pets?categoryId=${categoryId}&limit=1`;
     const tags = [await tagOf(path)];
-    const known = await send('GET', path, { 'If-None-Match': tags[0] ?? '' });
+    const known = await ask('GET', path, { 'If-None-Match': tags[0] ?? '' });
     expect(known).toMatchObject({ status: 304 });
     expect(known.headers).not.toHaveProperty('link');
     await withdrawPet(api, next);
@@ -192,7 +190,7 @@ describe('an entity tag', () => {
   });
 
   it.each(['/v1/rate_limit', '/v1/pets/999999999'])('is not on %s, and no condition changes that', async (path) => {
-    const response = await send('GET', path, { 'If-None-Match': '*' });
+    const response = await ask('GET', path, { 'If-None-Match': '*' });
     expect([200, 404]).toContain(response.status);
     expect(response.headers).not.toHaveProperty('etag');
   });

@@ -22,8 +22,6 @@ import type { Api } from './shared-api.js';
 export interface TestApi extends Api {
   readonly application: Application;
   readonly clock: ManualClock;
-  /** Receives the messages that `application.deliverMessages` delivers. */
-  readonly messageSender: InMemoryMessageSender;
   /** Receives what `application.deliverWebhooks` delivers. */
   readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
@@ -90,7 +88,6 @@ export async function startApi(
     origin: `http://127.0.0.1:${port}`,
     application,
     clock,
-    messageSender,
     webhookSender,
     databaseUrl: database.url,
     key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,

@@ -4,7 +4,7 @@ import type { RawResponse } from './raw-http.js';
 
 export { type ErrorCode, errorStatuses };
 
-export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /** Expects an error with exactly these properties and this media type. Returns its message. */
 export function expectError(response: RawResponse | undefined, status: number, code: ErrorCode): string {

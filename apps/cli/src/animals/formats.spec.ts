@@ -206,13 +206,8 @@ describe('the CSV of a program', () => {
   });
 
   it('is refused if the encoding that is named contradicts its byte order mark', async () => {
-    const reason = (mark: string) => `begins with the byte order mark of ${mark}: leave out --encoding`;
-    expect(await rowsOf(readCsv, '\ufeffid,name', 1, 'windows-1252')).toEqual([
-      { line: 1, refusal: `${reason('utf-8')}; what follows was not read` },
-    ]);
-    expect(await rowsOf(readCsv, Buffer.from('\ufeffid', 'utf16le'), 1, 'utf-16be')).toEqual([
-      { line: 1, refusal: `${reason('utf-16le')}; what follows was not read` },
-    ]);
+    const refusal = 'begins with the byte order mark of utf-8: leave out --encoding; what follows was not read';
+    expect(await rowsOf(readCsv, '\ufeffid,name', 1, 'windows-1252')).toEqual([{ line: 1, refusal }]);
   });
 
   it('has the apostrophes of --for-spreadsheets taken away, if only a spreadsheet writes such encodings or separators', async () => {
@@ -256,45 +251,22 @@ describe('an export of ASM3', () => {
     'ANIMALID,ANIMALCODE,ANIMALNAME,ANIMALSPECIES,ANIMALDECEASEDDATE,ANIMALNOTFORADOPTION,ANIMALNONSHELTER';
   const file = (...rows: readonly string[]) => [`${HEADER},MOVEMENTTYPE,VACCINATIONTYPE`, ...rows, ''].join('\n');
 
-  it('is mapped as the README says', async () => {
-    const { rows, omitted } = await read(
-      readAsm3,
-      file(
-        '"1","S1","Rex","Dog","","0","0","0",""',
-        '"","S1","Rex","","","","","","Rabies"',
-        '"2","S2","Ida","Cat","","1","0","2",""',
-        '"3","S3","Old","Cat","2020-01-01","0","0","0",""',
-        '"","S3","Old","","","","","","Rabies"',
-        '"4","S4","Guest","Cat","","0","1","0",""',
-        '"5","S5","Bo","Cat","","0","0","None",""',
-        '"6","S6","Coco","Parrot","","0","0","",""',
-        '"7","","No code","Dog","","0","0","",""',
-        // Saved again by a spreadsheet.
-        '8,S8,Ulf,Dog, ,0,0, 1',
-      ),
+  it('is read as ASM3 or a spreadsheet has saved it, and a species without a category is refused', async () => {
+    const animals = file(
+      '"1","S1","Rex","Dog","","0","0","0",""',
+      '"","S1","Rex","","","","","","Rabies"',
+      '"6","S6","Coco","Parrot","","0","0","",""',
+      '"7","","No code","Dog","","0","0","",""',
+      '8,S8,Ulf,Dog, ,0,0, 1',
     );
-    expect(rows).toEqual([
+    expect(await rowsOf(readAsm3, animals)).toEqual([
       animal(2, 'Rex', 1n, { status: 'available' }),
-      animal(4, 'Ida', 2n, { status: 'pending' }),
-      animal(8, 'Bo', 2n, { status: 'available' }),
-      { line: 9, refusal: 'ANIMALSPECIES "Parrot" has no category' },
-      animal(10, 'No code', 1n, { status: 'available' }),
-      animal(11, 'Ulf', 1n, { status: 'sold' }),
+      { line: 4, refusal: 'ANIMALSPECIES "Parrot" has no category' },
+      animal(5, 'No code', 1n, { status: 'available' }),
+      animal(6, 'Ulf', 1n, { status: 'sold' }),
     ]);
-    expect(omitted).toEqual({
-      ANIMALID: 8,
-      ANIMALCODE: 9,
-      ANIMALDECEASEDDATE: 1,
-      ANIMALNONSHELTER: 8,
-      VACCINATIONTYPE: 2,
-      'further rows of an animal': 2,
-      'deceased animals': 1,
-      'animals that are not the shelter’s': 1,
-    });
   });
-});
 
-describe('a file of ASM3 from which somebody has removed columns', () => {
   const COLUMNS =
     'ANIMALNAME,ANIMALSPECIES,MOVEMENTTYPE,ANIMALNOTFORADOPTION,ANIMALDECEASEDDATE,ANIMALNONSHELTER'.split(',');
 
@@ -334,10 +306,8 @@ describe('a file of Petfinder', () => {
     ]);
     expect(omitted).toEqual({ id: 6, age: 1 });
   });
-});
 
-describe('the answer of Petfinder for one animal', () => {
-  it('is one animal', async () => {
+  it('may be the answer for one animal', async () => {
     const file = '{"animal":{"id":1,"name":"Rex","type":"Dog","species":"Dog","status":"found"}}';
     expect(await read(readPetfinder, file.repeat(2))).toEqual({
       rows: [animal(1, 'Rex', 1n, { status: 'pending' }), animal(1, 'Rex', 1n, { status: 'pending' })],
