@@ -101,16 +101,6 @@ describe('a change of an animal under strict categories', () => {
   });
 });
 
-// drop() fails if PostgreSQL has logged an ERROR.
-it('a batch is added without an ERROR under strict categories', async () => {
-  const { ports, close } = await openPostgres('strict');
-  await createApplication(ports).nameCategory.execute({ id: 1n, name: 'known' });
-  const pet = (name: string) => newAnimal({ name, categoryId: 1n });
-  const added = await Promise.all(Array.from({ length: 20 }, (_, index) => ports.animals.add(pet(`pet ${index}`))));
-  expect(await ports.animals.list({ limit: 100 })).toEqual(added);
-  await close();
-});
-
 describe('reads of animals', () => {
   type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 
@@ -151,15 +141,6 @@ describe('reads of animals', () => {
     isReading = false;
     await Promise.all(readers);
     expect(added.name).toBe('Milo');
-  });
-
-  it('a read survives the loss of its connection, used or unused', async () => {
-    const id = await open(10);
-    await animals.findById(id);
-    const [lost] = await backends();
-    await ask(database.url, `SELECT pg_terminate_backend(${lost})`);
-    await until(async () => (await backends()).length === 0);
-    expect(await animals.findById(id)).toMatchObject({ id });
   });
 
   it.each(['read', 'added'])(

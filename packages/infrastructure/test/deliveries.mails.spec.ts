@@ -160,12 +160,9 @@ describe('the mailer of messages', () => {
   });
 
   describe('a message that can’t be delivered', () => {
-    it.each([
-      ['refused', { at: 'greeting', by: 554 }, /554/],
-      ['cut before an answer', { at: 'data', by: 'cutting' }, /closed|ECONNRESET/],
-    ] as const)('is reported if the connection is %s, and the next one is sent', async (_what, trouble, reason) => {
-      sink.trouble = trouble;
-      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow(reason);
+    it('is reported if the connection is cut before an answer, and the next one is sent', async () => {
+      sink.trouble = { at: 'data', by: 'cutting' };
+      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow(/closed|ECONNRESET/);
       sink.resume();
       await deliver({ text: 'next' });
       expect(sink.received.map(({ body }) => body)).toEqual(['next']);

@@ -100,13 +100,6 @@ describe('the fallback', () => {
     expect(states).toEqual([LOST]);
   });
 
-  it('a closed connection is a loss, and is sent nothing', async () => {
-    redis.isReady = false;
-    expect((await counter.count(requestAt())).minute.used).toBe(1);
-    expect(redis.asked).toEqual([]);
-    expect(states).toEqual([undefined, new Error('the connection is closed')]);
-  });
-
   it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
     const { verdict } = decisionAt(noon, 1);
     const ofKey = { requester: newRequester(), limits: free, now: noon };

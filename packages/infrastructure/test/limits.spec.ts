@@ -219,16 +219,6 @@ describe('a request counter in this process', () => {
       expect((await stored()).refusals.bannedAt).toBe(0);
       expect(events).toEqual([]);
     });
-
-    it('continues the day once its clock, which was a day ahead, is corrected', async () => {
-      await write(usage);
-      const { counter, store } = start();
-      const usedAt = async (at: Instant) => (await counter.count({ requester, limits: free, now: at })).day.used;
-      expect([await usedAt(now), await usedAt(later(now, DAY))]).toEqual([8, 1]);
-      expect(await usedAt(now)).toBeGreaterThanOrEqual(8);
-      await store.close();
-      expect(await storedDayUsed()).toBeGreaterThanOrEqual(8);
-    });
   });
 
   describe('purges', () => {
