@@ -22,7 +22,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { KeyCache } from '../src/accounts/key-cache.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { openPostgres } from './databases.js';
+import { closedAfterEach, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 // A key that exists already.
@@ -162,13 +162,10 @@ describe('the cache of keys', () => {
 
 describe('keys on several instances', () => {
   let database: TestDatabase;
-  let closers: (() => unknown)[];
+  const closers = closedAfterEach();
   beforeEach(async () => {
     database = await createDatabase();
-    closers = [() => database.drop()];
-  });
-  afterEach(async () => {
-    for (const close of closers.reverse()) await close();
+    closers.push(() => database.drop());
   });
 
   /** @param skew milliseconds by which the instance's clock is ahead. */

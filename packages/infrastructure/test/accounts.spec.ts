@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { type Application, createApplication, type Password, PLANS } from '@adoption-store/domain';
+import { type Application, createApplication, type Password } from '@adoption-store/domain';
 import {
   accountMailPages,
   accountRepositorySuite,
@@ -97,19 +97,6 @@ describe('twins of the time before names and addresses were compared in NFC', ()
   afterAll(async () => {
     await store.close();
     await database.drop();
-  });
-
-  it('stay: the exact spelling is looked up first', async () => {
-    const { changePlan, openAccount, listAccounts } = application;
-    for (const [name, plan] of [
-      [NFC, 'pro'],
-      [NFD, 'business'],
-    ] as const) {
-      const email = `${name}@example.com`;
-      expect(await changePlan.execute({ email, plan: PLANS[plan] })).toMatchObject({ email });
-      expect(await openAccount.execute({ email: other(email) })).toMatchObject({ email, plan: { name: plan } });
-    }
-    expect(await listAccounts.execute()).toHaveLength(2);
   });
 
   it('can be named as they are, in another case too, and get no more of their kind', async () => {

@@ -1,6 +1,6 @@
 import { newAnimal } from '@adoption-store/domain';
 import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
@@ -10,7 +10,7 @@ import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { openDatabase } from './databases.js';
+import { closedAfterEach, openDatabase } from './databases.js';
 
 it.each([
   [1, 'answered', 2],
@@ -50,7 +50,7 @@ describe('an address that is moved', () => {
   let former: Awaited<ReturnType<typeof openAnotherPostgres>>;
   let next: Awaited<ReturnType<typeof createDatabase>>;
   let address: DatabaseGate;
-  const closing: (() => unknown)[] = [];
+  const closing = closedAfterEach();
 
   beforeAll(async () => {
     next = await createDatabase();
@@ -63,9 +63,6 @@ describe('an address that is moved', () => {
     closing.push(() => {
       address.shut();
     });
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
   });
   afterAll(async () => {
     await former.close();

@@ -8,6 +8,7 @@ import {
   type Ports,
 } from '@adoption-store/domain';
 import { ask, createDatabase, until } from '@adoption-store/test-support';
+import { afterEach } from '@jest/globals';
 import { PostgresAnimalImporter } from '../src/animals/postgres-animal-importer.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
@@ -60,6 +61,15 @@ export async function openDatabase() {
       await database.drop();
     },
   };
+}
+
+/** What each test adds to the list is run after it, the last first. */
+export function closedAfterEach(): (() => unknown)[] {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  return closing;
 }
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12));

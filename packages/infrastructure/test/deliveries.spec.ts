@@ -7,7 +7,6 @@ import {
   MOST_COUNTED,
   newMessageId,
   type Ports,
-  type Transaction,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
 import {
@@ -17,10 +16,10 @@ import {
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { openAccount, openPostgres } from './databases.js';
+import { closedAfterEach, openAccount, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 // A message with the id of another.
@@ -30,9 +29,8 @@ accountMailQueueSuite(framework, 'PostgreSQL', openPostgres);
 
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
-function addTo(ports: Ports, accountId: AccountId, transaction?: Transaction): Promise<Message> {
-  const message = { id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW };
-  return ports.messages.add(message, transaction);
+function addTo(ports: Ports, accountId: AccountId): Promise<Message> {
+  return ports.messages.add({ id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW });
 }
 
 const idsOf = (messages: readonly { readonly id: MessageId }[]) => messages.map(({ id }) => id);
@@ -42,14 +40,14 @@ messageQueueSuite(framework, 'PostgreSQL', openPostgres);
 describe('messages in PostgreSQL', () => {
   let database: TestDatabase;
   let client: pg.Client;
-  let closers: (() => Promise<void>)[];
+  const closers = closedAfterEach();
   beforeEach(async () => {
     database = await createDatabase();
     client = await connectTo(database.url);
-    closers = [() => database.drop(), () => client.end()];
-  });
-  afterEach(async () => {
-    for (const close of closers.reverse()) await close();
+    closers.push(
+      () => database.drop(),
+      () => client.end(),
+    );
   });
 
   async function openInstance(): Promise<Ports> {
@@ -58,18 +56,6 @@ describe('messages in PostgreSQL', () => {
     closers.push(close);
     return ports;
   }
-
-  it('are not queued by a transaction that is rolled back', async () => {
-    const ports = await openInstance();
-    const accountId = await openAccount(ports);
-    const request = { accountId, key: 'undone', fingerprint: '', now: NOW, expiredUntil: instant(0) };
-    const refused = ports.idempotency.once(request, async (transaction) => {
-      await addTo(ports, accountId, transaction);
-      throw new Error('undone');
-    });
-    await expect(refused).rejects.toThrow('undone');
-    expect(await client.query('SELECT FROM messages')).toMatchObject({ rowCount: 0 });
-  });
 
   it('may wait in great numbers: their backlog is still read at once', async () => {
     const accountId = await openAccount(await openInstance());

@@ -1,12 +1,12 @@
 import { type BanPolicy, DEFAULT_BAN_POLICY, type KeyRequester } from '@adoption-store/domain';
 import { requestCounterSuite } from '@adoption-store/domain/testing';
 import { type RedisCluster, redisClusterFor, type RedisServer, until } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import slotOf from 'cluster-key-slot';
 import { Redis } from 'ioredis';
 import { createRequestCounter } from '../src/limits/create-request-counter.js';
 import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
-import { type Database, openDatabase } from './databases.js';
+import { closedAfterEach, type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
 import { ANY_CLOCK, newRequester, noon, TIMEOUT } from './limits.counters.js';
 
@@ -41,13 +41,10 @@ if (openCluster !== undefined) {
 
 (openCluster === undefined ? describe.skip : describe)('request counters on a cluster of three primaries', () => {
   const limits = { perMinute: 40, perDay: 1_000 };
-  const closing: (() => unknown)[] = [];
+  const closing = closedAfterEach();
   let database: Database;
   beforeAll(async () => {
     database = await openDatabase();
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
   });
   afterAll(() => database.close());
 

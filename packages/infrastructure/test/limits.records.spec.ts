@@ -16,18 +16,14 @@ import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
 import { MOST_HELD, MOST_HELD_REFUSALS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
-import { addKey, openPostgres } from './databases.js';
+import { addKey, closedAfterEach, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 
 requestRecordsSuite(framework, 'PostgreSQL', openPostgres);
 
-/** Closes what the test has opened, the last first. */
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
+const opened = closedAfterEach();
 
 async function openWithKey() {
   const postgres = await openPostgres();

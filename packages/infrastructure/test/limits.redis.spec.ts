@@ -11,11 +11,11 @@ import {
   startOf,
 } from '@adoption-store/domain';
 import { ask, askRedis, type RedisServer, redisFor, redisServerFor } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { type CreatedRequestCounter, createRequestCounter } from '../src/limits/create-request-counter.js';
 import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
-import { type Database, openDatabase } from './databases.js';
+import { closedAfterEach, type Database, openDatabase } from './databases.js';
 import {
   ANY_CLOCK,
   counterSuites,
@@ -48,7 +48,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   let events: string[];
   let monitor: DependencyMonitor;
   let requester: KeyRequester;
-  const closing: (() => unknown)[] = [];
+  const closing = closedAfterEach();
   beforeAll(async () => {
     database = await openDatabase();
   });
@@ -61,9 +61,6 @@ const openServer = redisServerFor('what happens when Redis is lost');
     });
     requester = newRequester();
     closing.push(() => redis.close());
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
   });
   afterAll(() => database.close());
 

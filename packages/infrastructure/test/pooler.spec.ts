@@ -8,13 +8,13 @@ import {
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { openAccount } from './databases.js';
+import { closedAfterEach, openAccount } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -24,15 +24,12 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   let database: TestDatabase;
   let pooler: PgBouncer;
   let url: string;
-  const closing: (() => Promise<void>)[] = [];
+  const closing = closedAfterEach();
   beforeAll(async () => {
     database = await createDatabase();
     // Each transaction has another session than the one before.
     pooler = await PgBouncer.start(database.url, { default_pool_size: '3', server_round_robin: '1' });
     url = pooler.urlOf(database.url);
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
   });
   afterAll(async () => {
     await pooler.close();

@@ -14,11 +14,11 @@ import {
 } from '@adoption-store/domain';
 import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
 import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { SecretCipher } from '../src/webhooks/secret-cipher.js';
-import { openAccount, openPostgres, untilBlocked } from './databases.js';
+import { closedAfterEach, openAccount, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 webhookRepositorySuite(framework, 'PostgreSQL', openPostgres);
@@ -26,13 +26,10 @@ webhookQueueSuite(framework, 'PostgreSQL', openPostgres);
 
 describe('webhooks in PostgreSQL', () => {
   let database: TestDatabase;
-  const closers: (() => Promise<void>)[] = [];
+  const closers = closedAfterEach();
   beforeEach(async () => {
     database = await createDatabase();
     closers.push(() => database.drop());
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
   });
 
   async function open(webhookSecrets?: readonly string[]): Promise<Ports> {
