@@ -112,13 +112,6 @@ describe('an error', () => {
     expect(await errorOf(store.categories.get(1n))).toMatchObject({ ...UNEXPECTED, status: 400 });
   });
 
-  it.each([300, 301, 302, 303, 307, 308])('is a redirect: %i, which is not followed', async (status) => {
-    const headers = { Location: `https://evil.example/${KEY}` };
-    const { store, sent } = clientOf([() => new Response('', { status, headers }), cats()]);
-    expect(await errorOf(store.categories.get(1n))).toMatchObject({ ...UNEXPECTED, status });
-    expect(sent).toHaveLength(1);
-  });
-
   it.each([
     ['message', JSON.stringify({ code: 'a', message: `not ${KEY}, ${KEY}!` })],
     ['code', JSON.stringify({ code: KEY, message: 'b' })],

@@ -115,11 +115,6 @@ describe('following the events', () => {
     }
   });
 
-  it('goes on from a cursor of the API', async () => {
-    const { store } = feedOf(3);
-    expect(pets((await take(store, 1, { cursor: '2', types: ['pet.added'] })).events)).toEqual([petOf(3)]);
-  });
-
   it.each(['', '~~', 'pet.added~~', '2~', '~2', '~2~3~4'])('never begins anew from the cursor %j', (cursor) => {
     expect(() => feedOf(3).store.events.follow({ cursor })).toThrow(RangeError);
   });
