@@ -206,6 +206,15 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       expect(await fresh.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     });
 
+    it('takes at most 500 kB, compressed', async () => {
+      const files = await fresh.evaluate<readonly { transferSize: number; decodedBodySize: number }[]>(
+        'performance.getEntries().filter(({ transferSize }) => transferSize > 0).map((each) => each.toJSON())',
+      );
+      const sum = (of: 'transferSize' | 'decodedBodySize') => files.reduce((bytes, file) => bytes + file[of], 0);
+      expect(sum('decodedBodySize')).toBeGreaterThan(1_500_000);
+      expect(sum('transferSize')).toBeLessThan(500_000);
+    });
+
     it('has no findings of axe before anything is opened', async () => {
       await bringAxe(fresh);
       expect(await findingsOf(fresh)).toEqual([]);
