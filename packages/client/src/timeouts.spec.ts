@@ -1,13 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type Answer,
-  clientOf,
-  created,
-  DISCONNECTED,
-  errorOf,
-  refusal,
-  silence,
-} from '../test/support/scripted-client.js';
+import { type Answer, clientOf, DISCONNECTED, errorOf, refusal, silence } from '../test/support/scripted-client.js';
 import type { VirtualClock } from '../test/support/virtual-clock.js';
 
 const TEXT = '{"id":1,"name":"Cats"}';
@@ -81,13 +73,6 @@ describe.each<[string, Answer]>([
 
 it('an answer that comes slowly but in time is read', async () => {
   expect(await clientOf([drip(TEXT)]).store.categories.get(1n)).toEqual({ id: 1n, name: 'Cats' });
-});
-
-it('a POST is sent again with the same Idempotency-Key after it has timed out', async () => {
-  const { store, sent } = clientOf([silence, created()]);
-  expect(await store.pets.create({ name: 'Luna', categoryId: 1n })).toMatchObject({ id: 1n });
-  const [one, other] = sent.map(({ headers }) => headers.get('Idempotency-Key'));
-  expect(one).toBe(other);
 });
 
 it('a change with If-Match is not sent again after it has timed out', async () => {

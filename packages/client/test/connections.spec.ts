@@ -66,20 +66,11 @@ it('the key never reaches the server that a redirect leads to', async () => {
   expect(requests).toEqual([]);
 });
 
-describe('gzip', () => {
-  it('is unpacked', async () => {
-    const { store } = await serve((_, response) => {
-      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(TEXT));
-    });
-    expect(await store.categories.get(1n)).toEqual({ id: 1n, name: 'Cats' });
+it('gzip that unpacks to 200 MiB is given up after 10', async () => {
+  const part = gzipSync(Buffer.alloc(10 * MIB, ' '));
+  const bomb = gzipSync(Buffer.concat(Array.from({ length: 20 }, () => part)));
+  const { store } = await serve((_, response) => {
+    response.writeHead(200, { 'Content-Encoding': 'gzip, gzip' }).end(bomb);
   });
-
-  it('that unpacks to 200 MiB is given up after 10', async () => {
-    const part = gzipSync(Buffer.alloc(10 * MIB, ' '));
-    const bomb = gzipSync(Buffer.concat(Array.from({ length: 20 }, () => part)));
-    const { store } = await serve((_, response) => {
-      response.writeHead(200, { 'Content-Encoding': 'gzip, gzip' }).end(bomb);
-    });
-    await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'response_too_large' });
-  });
+  await expect(store.categories.get(1n)).rejects.toMatchObject({ code: 'response_too_large' });
 });
