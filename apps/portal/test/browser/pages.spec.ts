@@ -7,7 +7,7 @@ import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf, until 
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { usePortal } from '../support/portal.js';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
-import { addAnimal, call, make, nameCategory, newCategoryId, ORIGIN, portal } from '../support/shared-portal.js';
+import { addAnimal, call, make, nameCategory, newCategoryId, portal } from '../support/store.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the portal’s pages, for there is no Chromium on this machine');
@@ -69,7 +69,9 @@ suite('Each page of the portal, in a browser,', () => {
       await route.fulfill({ response, headers: { ...response.headers(), refresh: '' } });
     });
     person = await portal.signedUp(address);
-    await member.context().addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: ORIGIN })));
+    await member
+      .context()
+      .addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: portal.origin })));
     await fillIn();
   });
 
@@ -124,7 +126,7 @@ suite('Each page of the portal, in a browser,', () => {
   const pathOf = (page: string) => page.replace(/\{(\w+)\}/g, (_, kind: keyof typeof made) => made[kind]);
 
   const open = async (page: Page, path: string): Promise<void> => {
-    await page.goto(ORIGIN + pathOf(path));
+    await page.goto(portal.origin + pathOf(path));
   };
 
   /** Checks the page in both colour schemes, on a phone and on a desktop, with everything unfolded. */
@@ -282,7 +284,7 @@ suite('Each page of the portal, in a browser,', () => {
     async (path) => {
       await open(visitor, path);
       await open(visitor, '/reset-password#t0k3n');
-      await visitor.waitForURL(`${ORIGIN}/reset-password`);
+      await visitor.waitForURL(`${portal.origin}/reset-password`);
       const field = visitor.getByLabel('Token from the e-mail');
       expect([await field.inputValue(), await field.isVisible()]).toEqual(['t0k3n', false]);
       await visitor.getByLabel('New password').fill(PASSWORD);
@@ -380,7 +382,7 @@ suite('A person with a keyboard, and without JavaScript, in the portal', () => {
   };
 
   it('gets from sign-up to a first successful call in at most four pages', async () => {
-    await page.goto(`${ORIGIN}/sign-up`);
+    await page.goto(`${portal.origin}/sign-up`);
     await write('E-mail address', `keyboard-${newCategoryId()}@example.com`);
     await write('Password', PASSWORD);
     await enter(/^Keys$/);
