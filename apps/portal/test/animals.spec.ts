@@ -1,15 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Answer, linkIn, refusal, type Visitor, walk } from './support/portal-visitor.js';
-import {
-  addAnimal,
-  call,
-  make,
-  nameCategory,
-  nameOf,
-  newCategoryId,
-  portal,
-  STORE_KEY,
-} from './support/shared-portal.js';
+import { addAnimal, call, make, nameCategory, nameOf, newCategoryId, portal } from './support/store.js';
 
 /** Posts a form, and follows to the page that it leads to. */
 async function sent(visitor: Visitor, path: string, fields: Record<string, string>) {
@@ -182,7 +173,7 @@ describe('the page of an animal', () => {
     const fields = { name: 'Lunette', categoryId: `${category}`, status: 'pending' };
     const stale = versionIn(await visitor.get(path));
     const body = JSON.stringify({ name: 'Moon' });
-    await call(`/v1/pets/${id}`, STORE_KEY, { method: 'PATCH', body });
+    await call(`/v1/pets/${id}`, undefined, { method: 'PATCH', body });
     const refused = await visitor.post(path, { ...fields, version: stale });
     expect(refused).toMatchObject(refusal('has changed this animal meanwhile'));
     expect(refused.text).toContain('<h1><bdi dir="auto">Moon</bdi></h1>');
@@ -249,7 +240,7 @@ describe('the orders', () => {
     const animal = await addAnimal('Luna', newCategoryId());
     const order = await make('/v1/store/orders', `{"petId": ${animal}}`, key);
     await make(`/v1/store/orders/${order}/cancel`, '', key);
-    expect((await call(`/v1/pets/${animal}`, STORE_KEY, { method: 'DELETE' })).status).toBe(204);
+    expect((await call(`/v1/pets/${animal}`, undefined, { method: 'DELETE' })).status).toBe(204);
     expect((await visitor.get('/orders')).text).toContain(`Withdrawn <small>${animal}</small>`);
   });
 });

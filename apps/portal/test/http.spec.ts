@@ -6,9 +6,9 @@ import { until } from '@adoption-store/test-support';
 import fastify from 'fastify';
 import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';
 import { PASSWORD } from './support/portal-visitor.js';
-import { ORIGIN, portal } from './support/shared-portal.js';
+import { portal } from './support/store.js';
 
-const PORT = Number(new URL(ORIGIN).port);
+const port = () => Number(new URL(portal.origin).port);
 const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';img-src 'self';font-src 'self';form-action 'self';" +
   "base-uri 'none';frame-ancestors 'none'";
@@ -73,10 +73,10 @@ describe('every page', () => {
   it('names its files by their content, so that browsers can cache them', async () => {
     const { text } = await portal.visitor().get('/');
     const [address = ''] = /\/public\/style\.css\?[\w-]+/.exec(text) ?? [];
-    const file = await fetch(ORIGIN + address);
+    const file = await fetch(portal.origin + address);
     expect(file.status).toBe(200);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect((await fetch(`${ORIGIN}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
+    expect((await fetch(`${portal.origin}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
   });
 });
 
@@ -87,7 +87,7 @@ describe('broken HTTP', () => {
   const lines = (...all: readonly string[]) => `${all.join('\r\n')}\r\n\r\n`;
   const get = (target: string, ...headers: readonly string[]) => lines(`GET ${target} HTTP/1.1`, HOST, ...headers);
   const post = (...headers: readonly string[]) => lines('POST /sign-in HTTP/1.1', HOST, ...headers);
-  const send = (bytes: string, answers = 1) => sendUndescribed({ host: '127.0.0.1', port: PORT }, bytes, answers);
+  const send = (bytes: string, answers = 1) => sendUndescribed({ host: '127.0.0.1', port: port() }, bytes, answers);
 
   // [bytes, status, whether the connection is closed]
   const BROKEN: Readonly<Record<string, readonly [bytes: string, status: number, isClosed: boolean]>> = {
@@ -151,7 +151,7 @@ describe('requests with unfinished bodies', () => {
     answer = '';
     /** How long it was open, in milliseconds. */
     readonly closed: Promise<number>;
-    readonly socket = connect(PORT, '127.0.0.1');
+    readonly socket = connect(port(), '127.0.0.1');
 
     constructor(bytes: string) {
       const startedAt = performance.now();
@@ -187,7 +187,7 @@ describe('requests with unfinished bodies', () => {
 
   /** Whether a further body of the address is refused: then the response comes at once. */
   async function isRefused(address: string): Promise<boolean> {
-    const form = await fetch(`${ORIGIN}/sign-in`, {
+    const form = await fetch(`${portal.origin}/sign-in`, {
       method: 'POST',
       headers: { 'x-forwarded-for': address },
       body: new URLSearchParams({ email: 'nobody@example.com' }),
@@ -223,7 +223,7 @@ describe('requests with unfinished bodies', () => {
     for (const header of ['connection: close', 'retry-after: 8', 'cache-control: no-store', 'content-security-policy'])
       expect(further.answer.toLowerCase()).toContain(`\r\n${header}`);
     expect(held.filter(({ status }) => status !== undefined)).toEqual([]);
-    const page = await fetch(`${ORIGIN}/sign-in`, { headers: { 'x-forwarded-for': address } });
+    const page = await fetch(`${portal.origin}/sign-in`, { headers: { 'x-forwarded-for': address } });
     expect(page.status).toBe(200);
     expect(await isRefused(newAddress())).toBe(false);
   });

@@ -168,7 +168,7 @@ describe('the scopes of a key', () => {
 });
 
 describe('the list of keys', () => {
-  it('says of a banned key that it is banned, and until when', async () => {
+  it('says of a banned key that it is banned, and until when, as its page and the usage do', async () => {
     const { person, text, path } = await owner({ name: 'laptop' });
     await person.issueKey({ name: 'other' });
     const caller = await callerOf(text);
@@ -178,8 +178,9 @@ describe('the list of keys', () => {
     expect(list.match(/<span class="tag [a-z]+">(?:Active|Banned)/g)).toHaveLength(2);
     const end = `<time datetime="${new Date(portal.clock.now() + 5 * MINUTE).toISOString()}">`;
     expect((await person.get(path)).text).toContain(`<strong>Banned until ${end}`);
+    expect((await person.get('/usage')).text).toMatch(/Banned: .*laptop.* it kept sending after 429s/);
     portal.clock.advance(5 * MINUTE);
-    for (const page of ['/keys', path]) expect((await person.get(page)).text).not.toContain('Banned');
+    for (const page of ['/keys', path, '/usage']) expect((await person.get(page)).text).not.toContain('Banned');
   });
 
   it('has a page for each state, and finds a part of a name', async () => {

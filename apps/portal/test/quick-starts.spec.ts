@@ -6,7 +6,7 @@ import { text as read } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { type Finished, folderOf, until } from '@adoption-store/test-support';
 import { readQuickStarts, readSamples } from '@adoption-store/web';
-import { addAnimal, API, call, newCategoryId, portal, STORE_KEY } from './support/shared-portal.js';
+import { addAnimal, call, newCategoryId, portal, settingsOf } from './support/store.js';
 
 /** Numbers of the first animal in the store, beyond 2^53. */
 const [ID, CATEGORY] = ['9007199254740993', '9223372036854775807'];
@@ -40,7 +40,7 @@ it.each(readQuickStarts())(
     for (const path of ['/', '/quickstart']) {
       const { text: page } = await portal.visitor().get(path);
       expect(shownOn(page, start.id)).toBe(start.text);
-      expect(page).toContain(`export API_URL=&#39;${API}/v1&#39;`);
+      expect(page).toContain(`export API_URL=&#39;${portal.api}/v1&#39;`);
       if (start.command !== undefined) expect(page).toContain(`<code>${start.command}</code>`);
     }
   },
@@ -60,8 +60,6 @@ async function runText(
   const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, stdout, stderr };
 }
-
-const settingsOf = (key: string) => ({ API_URL: `${API}/v1`, API_KEY: key });
 
 describe.each(['sh', 'bash'])('the lines for curl, in %s,', (shell) => {
   const folders = [
@@ -188,7 +186,7 @@ describe.each([
         ?.find(({ label }) => label === language) ?? {};
     const isEndless = language !== 'curl' && operation === 'listEvents';
     const text = source.replace(/\b1(?=n?\b)/g, id);
-    const { stdout } = await runText(text, program, args, settingsOf(STORE_KEY), isEndless);
+    const { stdout } = await runText(text, program, args, settingsOf(), isEndless);
     expect(stdout).toMatch(printed(id));
   });
 });

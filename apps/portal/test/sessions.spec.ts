@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HOUR, MINUTE } from '@adoption-store/domain';
+import { MINUTE } from '@adoption-store/domain';
 import { createPortal } from '../src/create-portal.js';
 import { type Purpose, signerFor } from '../src/http/secrets.js';
 import { usePortal } from './support/portal.js';
@@ -61,25 +61,6 @@ describe('after its session has ended', () => {
   });
 });
 
-describe('asking for the session', () => {
-  it('makes it last another half hour, and tells what is left of both', async () => {
-    const person = await portal.signedUp();
-    const times = async () => JSON.parse((await person.get('/session')).text) as unknown;
-    expect(await times()).toEqual({ left: 30 * MINUTE, most: 12 * HOUR });
-    portal.clock.advance(28 * MINUTE);
-    expect(await times()).toEqual({ left: 30 * MINUTE, most: 12 * HOUR - 28 * MINUTE });
-    portal.clock.advance(30 * MINUTE);
-    for (const each of [person, portal.visitor()]) expect((await each.get('/session')).status).toBe(401);
-  });
-
-  it('is allowed to scripts only on pages of a session', async () => {
-    const policy = ({ headers }: Answer) => headers.get('content-security-policy');
-    const person = await portal.signedUp();
-    expect(policy(await person.get('/keys'))).toMatch(/;connect-src 'self'$/);
-    expect(policy(await portal.visitor().get('/'))).not.toContain('connect-src');
-  });
-});
-
 /** Another browser with the same cookies, as of somebody who has copied them. */
 function copyOf({ cookies, token }: Visitor): Visitor {
   const copy = portal.visitor();
@@ -127,11 +108,11 @@ describe('a session', () => {
 });
 
 describe('cookies', () => {
-  /** The style, the icon and the script. */
+  /** The icon, the two styles and the script. */
   async function filesOf(person: Person): Promise<readonly string[]> {
     const { text } = await person.get('/account');
     const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
-    expect(files).toHaveLength(3);
+    expect(files).toHaveLength(4);
     return files;
   }
 

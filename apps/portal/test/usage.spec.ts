@@ -59,7 +59,9 @@ describe('the log of refused requests', () => {
       await send(key, { operation: 'POST /v1/pets', code: 'rate_limited', requestId: `number-${index}` });
       portal.clock.advance(1);
     }
-    await shows(visitor, '/refusals', 'number-129<');
+    const text = await shows(visitor, '/refusals', 'number-129<');
+    expect(text).toContain('<a href="#rate_limited">');
+    expect(text).toMatch(/<dt id="rate_limited">.*<a href="\/quickstart#limits">Limits and errors<\/a>/);
     const pages = await walk(visitor, '/refusals', />(number-\d+)</g);
     expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `number-${129 - index}`));
     expect((await visitor.get('/refusals?page=2')).text).toContain('<span>26–50 of 100</span>');

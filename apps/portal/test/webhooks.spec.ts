@@ -246,13 +246,6 @@ describe('a webhook', () => {
     expect(await webhooksOf(person)).toEqual([]);
   });
 
-  it('that is refused for several fields says so at each', async () => {
-    const fields = { ...filledIn({ types: [] }), description: 'x'.repeat(256) };
-    const { text } = await (await portal.signedUp()).fillIn('/webhooks', fields);
-    expect(text).toContain('href="#description">Description (optional): Must be at most 255');
-    expect(text).toContain('href="#types">What is sent: Must be some of pet.added');
-  });
-
   it('is refused beside the form if the account has as many as it can have', async () => {
     const { person, webhook } = await owner();
     const { createWebhook } = portal.application;

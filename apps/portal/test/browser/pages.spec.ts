@@ -7,7 +7,7 @@ import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf, until 
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { usePortal } from '../support/portal.js';
 import { type Fields, PASSWORD, type Person } from '../support/portal-visitor.js';
-import { addAnimal, call, make, nameCategory, newCategoryId, ORIGIN, portal } from '../support/shared-portal.js';
+import { addAnimal, call, make, nameCategory, newCategoryId, portal } from '../support/store.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the portal’s pages, for there is no Chromium on this machine');
@@ -47,8 +47,8 @@ suite('Each page of the portal, in a browser,', () => {
   let person: Person;
   const category = newCategoryId();
   const address = `${String(category).padEnd(64, 'a')}@examples.com`;
-  /** The ids of what was made for the pages, and the text of the key. */
-  const made = { key: '', text: '', animal: '', message: '', refused: '', webhook: '', delivery: '' };
+  /** The ids of what was made for the pages, and the text of the last key. */
+  const made = { key: '', banned: '', text: '', animal: '', message: '', refused: '', webhook: '', delivery: '' };
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -69,7 +69,9 @@ suite('Each page of the portal, in a browser,', () => {
       await route.fulfill({ response, headers: { ...response.headers(), refresh: '' } });
     });
     person = await portal.signedUp(address);
-    await member.context().addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: ORIGIN })));
+    await member
+      .context()
+      .addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: portal.origin })));
     await fillIn();
   });
 
@@ -113,6 +115,9 @@ suite('Each page of the portal, in a browser,', () => {
     const { text: deliveries } = await person.get(`/webhooks/${made.webhook}`);
     [, made.delivery = ''] = /href="\/webhooks\/\w+\/deliveries\/(\w+)"/.exec(deliveries) ?? [];
     for (const path of ['/v1/pets/1', '/v1/pets', '/v1/pets?limit=0', '/v1/nowhere']) await call(path, key);
+    made.banned = await issue({ name: 'that was banned' });
+    // Sixty requests within the plan, and fifty more that ban the key. Twice as many, in case a minute ends in between.
+    for (let request = 0; request < 170; request += 1) await call('/v1/pets', made.text);
     made.refused = (await call('/v1/pets', listKey)).headers.get('x-request-id') ?? '';
     await until(async () => (await person.get('/refusals')).text.includes(made.refused));
   }
@@ -121,7 +126,7 @@ suite('Each page of the portal, in a browser,', () => {
   const pathOf = (page: string) => page.replace(/\{(\w+)\}/g, (_, kind: keyof typeof made) => made[kind]);
 
   const open = async (page: Page, path: string): Promise<void> => {
-    await page.goto(ORIGIN + pathOf(path));
+    await page.goto(portal.origin + pathOf(path));
   };
 
   /** Checks the page in both colour schemes, on a phone and on a desktop, with everything unfolded. */
@@ -163,6 +168,7 @@ suite('Each page of the portal, in a browser,', () => {
     '/keys',
     '/keys?state=lost',
     '/keys/{key}',
+    '/keys/{banned}',
     '/keys/{key}/rotate',
     '/keys/{key}/revoke',
     '/webhooks',
@@ -278,7 +284,7 @@ suite('Each page of the portal, in a browser,', () => {
     async (path) => {
       await open(visitor, path);
       await open(visitor, '/reset-password#t0k3n');
-      await visitor.waitForURL(`${ORIGIN}/reset-password`);
+      await visitor.waitForURL(`${portal.origin}/reset-password`);
       const field = visitor.getByLabel('Token from the e-mail');
       expect([await field.inputValue(), await field.isVisible()]).toEqual(['t0k3n', false]);
       await visitor.getByLabel('New password').fill(PASSWORD);
@@ -295,30 +301,6 @@ suite('Each page of the portal, in a browser,', () => {
     await page.getByText('Your browser refuses this site’s cookies.').waitFor();
     await look(page);
     await page.close();
-  });
-
-  it('shows a ban and refusals in words', async () => {
-    const page = member;
-    // Sixty requests within the plan, and fifty more that ban the key. Twice as many, in case a minute ends in between.
-    for (let request = 0; request < 170; request += 1) await call('/v1/pets', made.text);
-    let text = '';
-    await until(async () => {
-      await open(page, '/usage');
-      text = await page.getByRole('main').innerText();
-      return /Refused today\s+[1-9]/.test(text);
-    });
-    expect(text).toMatch(/Banned: “shop website” \(ending \w{4}\), until \d+ \w+ \d{4}, \d\d:\d\d UTC/);
-    expect(text).toContain('it kept sending after 429s');
-    await look(page);
-    for (const path of ['/keys', '/keys/{key}']) {
-      await open(page, path);
-      await look(page);
-    }
-    await open(page, '/refusals');
-    await page.getByRole('link', { name: 'key_banned' }).first().click();
-    expect(new URL(page.url()).hash).toBe('#key_banned');
-    await page.getByText('The key is banned for a while').getByRole('link', { name: 'Limits and errors' }).click();
-    await page.getByRole('heading', { name: 'Limits and errors' }).waitFor();
   });
 
   it('shows the values of a chart’s bar at the pointer, and by the arrow keys', async () => {
@@ -400,7 +382,7 @@ suite('A person with a keyboard, and without JavaScript, in the portal', () => {
   };
 
   it('gets from sign-up to a first successful call in at most four pages', async () => {
-    await page.goto(`${ORIGIN}/sign-up`);
+    await page.goto(`${portal.origin}/sign-up`);
     await write('E-mail address', `keyboard-${newCategoryId()}@example.com`);
     await write('Password', PASSWORD);
     await enter(/^Keys$/);
@@ -412,18 +394,6 @@ suite('A person with a keyboard, and without JavaScript, in the portal', () => {
     const { stdout: answer } = await promisify(execFile)('bash', ['-c', line.replace('curl', 'curl -sS')]);
     expect(JSON.parse(answer)).toHaveProperty('0.name');
     expect(pages).toBeLessThanOrEqual(4);
-  });
-
-  it('sees the call in the usage', async () => {
-    await tabTo(page.getByRole('link', { name: 'Usage' }));
-    await enter(/^Usage$/);
-    await until(async () => {
-      await page.reload();
-      return (await page.locator('svg.bars').count()) === 1;
-    });
-    await page.getByText('The same as a table, by day').click();
-    const today = page.getByRole('table', { name: 'Requests by day' }).locator('tbody tr').first();
-    expect(await today.locator('td').allInnerTexts()).toEqual(['1', '0']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createApi } from '@adoption-store/api';
 import { afterAll, beforeAll } from '@jest/globals';
 import {
   type AccountMail,
@@ -16,6 +17,7 @@ import {
 } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate, until } from '@adoption-store/test-support';
+import { OpenConnections } from '@adoption-store/web';
 import { createPortal, type PortalOptions } from '../../src/create-portal.js';
 import { type Browsers, browsersAt } from './portal-visitor.js';
 
@@ -31,6 +33,8 @@ export interface TestPortal extends Browsers {
   /** Calls no URL. */
   readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
+  /** The address of the same store's API, if it is served. */
+  readonly api: string;
   /** Every route. */
   readonly routes: readonly { readonly method: string; readonly url: string }[];
   /** Makes the database unavailable from now on. */
@@ -42,6 +46,7 @@ export interface TestPortal extends Browsers {
 
 interface Options extends Partial<PortalOptions> {
   readonly sendsMail?: boolean;
+  readonly servesApi?: boolean;
 }
 
 /** Starts the portal before a suite's first test and stops it after the last. */
@@ -54,7 +59,7 @@ export function usePortal(options?: Options): TestPortal {
   return portal;
 }
 
-async function startPortal({ sendsMail = true, ...options }: Options = {}): Promise<TestPortal> {
+async function startPortal({ sendsMail = true, servesApi = false, ...options }: Options = {}): Promise<TestPortal> {
   const database = await createDatabase();
   const gate = await DatabaseGate.open(database.url);
   const { ports, isReady, close } = await openInfrastructure({ databaseUrl: gate.url, poolSize: 5 });
@@ -72,16 +77,24 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
     },
     sendsMail ? { accountMailPages } : {},
   );
+  const api = await createApi({ application, clock, isReady });
+  if (servesApi) await api.listen(0, '127.0.0.1');
+  const apiUrl = servesApi ? await api.getUrl() : 'http://api.example.com';
   const routes: { method: string; url: string }[] = [];
   const portal = await createPortal({
     application,
     clock,
     secrets: ['a secret of thirty-two characters'],
-    apiUrl: 'http://api.example.com',
+    apiUrl,
     isReady,
     trustProxy: ['127.0.0.1'],
     onRoute: ({ method, url }) => routes.push(...[method].flat().map((each) => ({ method: each, url }))),
     ...options,
+  });
+  const ends = [portal, api].map((each) => {
+    const connections = new OpenConnections(each.getHttpServer());
+    // As the services end: a browser's connection without a request would keep them open.
+    return () => connections.end(AbortSignal.abort(), { lameDuck: 0, all: 10_000 }, () => each.close());
   });
   await portal.listen(0, '127.0.0.1');
   const origin = `http://127.0.0.1:${new URL(await portal.getUrl()).port}`;
@@ -101,13 +114,14 @@ async function startPortal({ sendsMail = true, ...options }: Options = {}): Prom
     },
     webhookSender,
     databaseUrl: database.url,
+    api: apiUrl,
     routes,
     loseDatabase() {
       gate.shut();
     },
     regainDatabase: () => gate.reopen(),
     async close() {
-      await portal.close();
+      await Promise.all(ends.map((end) => end()));
       await close();
       gate.shut();
       await database.drop();
