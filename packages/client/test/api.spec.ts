@@ -4,7 +4,7 @@ import { useApi } from '@adoption-store/api/testing/api';
 import { instant, MINUTE } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { AdoptionStore, type ClientOptions, verifyWebhook } from '../src/index.js';
+import { AdoptionStore, ApiError, type ClientOptions, verifyWebhook } from '../src/index.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -152,4 +152,38 @@ it('400 calls at once by three clients on the free plan are answered, or given u
   // The default of maxWait.
   expect(clock.now()).toBeLessThanOrEqual(65_000);
   expect(await stores[0]?.getRateLimit()).toMatchObject({ ban: null });
+});
+
+it('200 POSTs whose requests and answers are lost at random, repeated with the error’s key, make 200 animals', async () => {
+  let lost = 0;
+  const isLost = () => {
+    const isOne = Math.random() < 0.2;
+    if (isOne) lost += 1;
+    return isOne;
+  };
+  const fetchOrLose = async (url: URL, init: RequestInit) => {
+    if (isLost()) throw new TypeError('the request was lost');
+    const response = await fetch(url, init);
+    if (isLost()) throw new TypeError('the answer was lost');
+    return response;
+  };
+  const store = storeOf({ fetch: fetchOrLose, clock: new VirtualClock(), maxTries: 2 });
+  /** Adds the animal, however often its caller has to repeat that with the key of the error. */
+  const add = async (name: string, idempotencyKey?: string): Promise<unknown> => {
+    const caller = new AbortController();
+    const abort = () => {
+      caller.abort();
+    };
+    if (isLost()) setImmediate(abort);
+    const call = store.pets.create({ name, categoryId: 1n }, { idempotencyKey, signal: caller.signal });
+    return call.catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      return add(name, error.idempotencyKey);
+    });
+  };
+  const names = Array.from({ length: 200 }, (_, index) => `Lost ${index}`);
+  await Promise.all(names.map((name) => add(name)));
+  expect(lost).toBeGreaterThan(50);
+  const found = (await all(storeOf().pets.list())).map(({ name }) => name).filter((name) => name.startsWith('Lost'));
+  expect(found.sort()).toEqual(names.sort());
 });
