@@ -103,7 +103,7 @@ describe('the catalogue', () => {
     );
     expect(text).toContain(`<option value="${named}" dir="auto" selected>${name} (${named})</option>`);
     const { text: other } = await visitor.get(`/catalogue?categoryId=${unnamed}`);
-    expect(other).toContain(`<td class="words" data-label="Category">${unnamed}</td>`);
+    expect(other).toContain(`<td data-label="Category">${unnamed}</td>`);
     expect(other).toContain(`<option value="${unnamed}" dir="auto" selected>${unnamed}</option>`);
   });
 
