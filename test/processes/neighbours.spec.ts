@@ -64,7 +64,7 @@ describe('one account that floods the store', () => {
   }
 
   /** Floods until no neighbour is refused. */
-  async function floodInVain(request: Parameters<typeof flood>[0]) {
+  async function floodUntilNobodyIsRefused(request: Parameters<typeof flood>[0]) {
     for (let floods = 1; ; floods += 1) {
       const flooded = await flood(request);
       if (flooded.neighbour.refused.length === 0 || floods === FLOODS) return flooded;
@@ -82,7 +82,7 @@ describe('one account that floods the store', () => {
     },
   ])('with 300 $what at once waits for itself, and no neighbour for it', async ({ request }) => {
     const besideReads = await flood((index) => send('GET', `/v1/pets/${petIds[index]}`));
-    const { answers, count, neighbour: disturbed } = await floodInVain(request);
+    const { answers, count, neighbour: disturbed } = await floodUntilNobodyIsRefused(request);
     expect(disturbed.refused).toEqual([]);
     expect(disturbed.slowest).toBeLessThan(Math.max(SLOWEST, TIMES_BESIDE_READS * besideReads.neighbour.slowest));
     const done = count(200) + count(201);

@@ -14,13 +14,14 @@ export interface PublicFile extends FixedFile {
 
 /** The files of the folder, and the style sheet that the reference page has, too. */
 export function readPublicFiles(folder: string): readonly PublicFile[] {
-  const own = readdirSync(folder).map((name) => publicFile(name, readFileSync(join(folder, name))));
-  return [publicFile('base.css', readBaseStyle()), ...own];
+  const own = readdirSync(folder).flatMap((name) => {
+    const type = TYPES[extname(name)];
+    return type === undefined ? [] : [publicFile(name, type, readFileSync(join(folder, name)))];
+  });
+  return [publicFile('base.css', CSS, readBaseStyle()), ...own];
 }
 
-function publicFile(name: string, content: Buffer): PublicFile {
-  const type = TYPES[extname(name)];
-  if (type === undefined) throw new Error(`public/${name}: the type of such files is unknown`);
+function publicFile(name: string, type: string, content: Buffer): PublicFile {
   const file = fixedFile(type, content);
   return { ...file, name, address: `/public/${name}?${file.hash}` };
 }
