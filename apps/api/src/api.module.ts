@@ -9,7 +9,7 @@ import { BearerAuthGuard } from './accounts/bearer-auth.guard.js';
 import { ErrorFilter } from './http/edge/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
-import { WriteTurns } from './http/operations/write-turns.js';
+import { Turns } from './http/operations/turns.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
 import { AddressLimits } from './http/edge/address-limits.js';
 import { EventsController } from './events/events.controller.js';
@@ -42,12 +42,12 @@ export interface ApiParts {
   readonly context: ApiContext;
   readonly routes: RouteTable;
   readonly limits: AddressLimits;
-  readonly writes: WriteTurns;
+  readonly turns: Turns;
 }
 
 @Module({})
 export class ApiModule {
-  static of({ application, context, routes, limits, writes }: ApiParts): DynamicModule {
+  static of({ application, context, routes, limits, turns }: ApiParts): DynamicModule {
     // The throttler requires a limit but never uses it: the plan's limits apply.
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
@@ -58,7 +58,7 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: AddressLimits, useValue: limits },
-        { provide: WriteTurns, useValue: writes },
+        { provide: Turns, useValue: turns },
         Idempotency,
         ...GUARDS.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
         { provide: APP_FILTER, useClass: ErrorFilter },

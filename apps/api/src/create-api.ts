@@ -13,7 +13,7 @@ import { Cors, type CorsOrigins, readableBy } from './http/edge/cors.js';
 import { servePublicly } from './http/edge/public-route.js';
 import { requestId } from './http/edge/request-id.js';
 import { addRequestHooks, routeEveryMethod } from './http/edge/request-hooks.js';
-import { WriteTurns } from './http/operations/write-turns.js';
+import { Turns } from './http/operations/turns.js';
 import { AddressLimits } from './http/edge/address-limits.js';
 import { SocketErrors } from './http/edge/socket-errors.js';
 import { AccessLog } from './http/edge/access-log.js';
@@ -28,8 +28,8 @@ export interface ApiOptions {
   readonly clock: Clock;
   /** Whether the API can serve requests, for an orchestrator's readiness probe. */
   readonly isReady: () => Promise<boolean>;
-  /** The most connections to the database. Default: 10. */
-  readonly connections?: number | undefined;
+  /** How much work runs at a time. Default: for ten connections to the database. */
+  readonly turns?: Turns | undefined;
   /** Aborted when the API must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
@@ -57,7 +57,7 @@ export async function createApi({
   application,
   clock,
   isReady,
-  connections = 10,
+  turns = new Turns(10),
   ending,
   publicUrl,
   portalUrl,
@@ -91,7 +91,7 @@ export async function createApi({
       context: new ApiContext(clock, publicUrl, logger),
       routes,
       limits,
-      writes: new WriteTurns(connections),
+      turns,
     }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },

@@ -22,6 +22,7 @@ import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './http/edge/metrics.js';
+import { Turns } from './http/operations/turns.js';
 
 /** The most connections that wait to be accepted. For a further one, the client's kernel tries again seconds later. */
 const BACKLOG = 4_096;
@@ -53,12 +54,13 @@ export async function serveApi(
     const isEmbedded = settings.DATABASE_URL === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
-    const metrics = new ApiMetrics(read, OPERATIONS);
+    const turns = new Turns(settings.DATABASE_POOL_SIZE);
+    const metrics = new ApiMetrics(read, turns, OPERATIONS);
     const api = await createApi({
       application,
       clock: ports.clock,
       isReady,
-      connections: settings.DATABASE_POOL_SIZE,
+      turns,
       ending: stopping,
       publicUrl: settings.PUBLIC_URL,
       portalUrl: settings.PORTAL_URL,

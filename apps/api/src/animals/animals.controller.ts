@@ -3,6 +3,7 @@ import {
   type Animal,
   ChangeAnimal,
   type Condition,
+  DEFAULT_PAGE_SIZE,
   GetAnimal,
   ListAnimals,
   type ListAnimalsInput,
@@ -19,6 +20,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
@@ -62,6 +64,7 @@ export class AnimalsController {
   constructor(
     private readonly context: ApiContext,
     private readonly idempotency: Idempotency,
+    private readonly turns: Turns,
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly getAnimal: GetAnimal,
@@ -83,10 +86,11 @@ export class AnimalsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const text = queryOf(request.url);
-    const shared = await this.pages.of(text, async () => {
+    const read = async () => {
       const { items, next } = await this.listAnimals.execute(query);
       return presentPage(CURSOR, text, presentAnimals(items), next);
-    });
+    };
+    const shared = await this.pages.of(request.caller.account, { key: text, read, ...this.turnsOf(query) });
     return sendPage(request, reply, this.context.origin(request), shared);
   }
 
@@ -122,8 +126,8 @@ export class AnimalsController {
     success: { 200: ['The animal.', animalJson(LUNA)] },
     refusals: [404],
   })
-  async get(@PetId() id: bigint): Promise<string> {
-    return presentAnimal(await this.getAnimal.execute(id));
+  async get(@PetId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
+    return presentAnimal(await this.turns.finds.run(caller.account, () => this.getAnimal.execute(id)));
   }
 
   @Operation('PATCH /v1/pets/{petId}', {
@@ -164,5 +168,11 @@ export class AnimalsController {
     @Conditions(presentAnimal) condition: Condition<Animal> | undefined,
   ): Promise<void> {
     await this.withdrawAnimal.execute({ id, condition });
+  }
+
+  /** Later pages share statements, unless they are of given animals or categories. */
+  private turnsOf({ ids, categoryIds, after, limit = DEFAULT_PAGE_SIZE }: ListAnimalsQuery) {
+    const isShared = after !== undefined && ids === undefined && categoryIds === undefined;
+    return isShared ? { turns: this.turns.pages, weight: limit } : { turns: this.turns.reads };
   }
 }

@@ -16,6 +16,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
@@ -48,6 +49,7 @@ class ListCategoriesQuery implements ListCategoriesInput {
 export class CategoriesController {
   constructor(
     private readonly context: ApiContext,
+    private readonly turns: Turns,
     private readonly idempotency: Idempotency,
     private readonly listCategories: ListCategories,
     private readonly addCategory: AddCategory,
@@ -69,7 +71,8 @@ export class CategoriesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { items, next } = await this.listCategories.execute(query);
+    const { account } = request.caller;
+    const { items, next } = await this.turns.reads.run(account, () => this.listCategories.execute(query));
     const shown = presentPage(CURSOR, queryOf(request.url), presentCategories(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
@@ -108,8 +111,8 @@ export class CategoriesController {
     success: { 200: ['The category.', categoryJson(CATS)] },
     refusals: [404],
   })
-  async get(@CategoryId() id: bigint): Promise<string> {
-    return presentCategory(await this.getCategory.execute(id));
+  async get(@CategoryId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
+    return presentCategory(await this.turns.reads.run(caller.account, () => this.getCategory.execute(id)));
   }
 
   @Operation('PUT /v1/categories/{categoryId}', {

@@ -10,6 +10,7 @@ import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf, SomeOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
@@ -39,6 +40,7 @@ export class ListEventsQuery implements Omit<ListEventsInput, 'accountId'> {
 export class EventsController {
   constructor(
     private readonly context: ApiContext,
+    private readonly turns: Turns,
     private readonly listEvents: ListEvents,
   ) {}
 
@@ -62,9 +64,10 @@ export class EventsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const accountId = request.caller.account.id;
+    const { account } = request.caller;
     const { limit, types, from, after } = query;
-    const { events, next } = await this.listEvents.execute({ accountId, limit, types, from, after });
+    const input = { accountId: account.id, limit, types, from, after };
+    const { events, next } = await this.turns.events.run(account, () => this.listEvents.execute(input));
     const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), eventCursorText(next));
     return sendPage(request, reply, this.context.origin(request), shown);
   }

@@ -3,7 +3,7 @@ import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from 
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bodyOf } from '../http/operations/json-body.decorator.js';
-import { WriteTurns } from '../http/operations/write-turns.js';
+import { Turns } from '../http/operations/turns.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {
@@ -25,15 +25,21 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 export class Idempotency {
   constructor(
     private readonly answerOnce: AnswerOnce,
-    private readonly writes: WriteTurns,
+    private readonly turns: Turns,
   ) {}
 
   /** Runs `work` unless it has already been done. Returns the body, and sets the headers. */
   async once(request: FastifyRequest, reply: FastifyReply, work: Work): Promise<string> {
     const key = request.headers['idempotency-key'];
-    const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));
+    const { body, location } = await (key === undefined
+      ? this.withoutKey(request, work)
+      : this.underKey(String(key), request, reply, work));
     if (location !== undefined) reply.header('location', location);
     return body;
+  }
+
+  private withoutKey({ caller, operation }: FastifyRequest, work: Work): Promise<Done> {
+    return operation?.turns === 'batched' ? this.turns.additions.run(caller.account, () => work()) : work();
   }
 
   private async underKey(key: string, request: FastifyRequest, reply: FastifyReply, work: Work): Promise<Done> {
@@ -45,9 +51,11 @@ export class Idempotency {
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const answering = () =>
       this.answerOnce.execute(input, async (transaction) => JSON.stringify(await answerOf(() => work(transaction))));
-    // A batched operation has taken no turn yet. The others have.
+    // A batched operation has taken no turn yet, and shares no statement here. The others have taken theirs.
     const isBatched = request.operation?.turns === 'batched';
-    const { answer, isReplay } = await (isBatched ? this.writes.run(request, answering) : answering());
+    const { answer, isReplay } = await (isBatched
+      ? this.turns.writes.run(request.caller.account, answering)
+      : answering());
     if (isReplay) reply.header('idempotent-replayed', 'true');
     const kept = JSON.parse(answer) as Answer;
     if ('code' in kept) throw new DomainError(kept.code, kept.message);

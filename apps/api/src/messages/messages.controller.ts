@@ -6,6 +6,7 @@ import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { loggedId } from '../http/edge/request-id.js';
 import { traceOf } from '../http/edge/traces.js';
 import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from './message.schema.js';
@@ -14,6 +15,7 @@ import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from '
 export class MessagesController {
   constructor(
     private readonly context: ApiContext,
+    private readonly turns: Turns,
     private readonly idempotency: Idempotency,
     private readonly queueMessage: QueueMessage,
     private readonly getMessage: GetMessage,
@@ -58,6 +60,8 @@ export class MessagesController {
     refusals: [404],
   })
   async get(@MessageId() id: string, @Req() { caller }: FastifyRequest): Promise<string> {
-    return presentMessage(await this.getMessage.execute({ accountId: caller.account.id, id }));
+    const { account } = caller;
+    const input = { accountId: account.id, id };
+    return presentMessage(await this.turns.reads.run(account, () => this.getMessage.execute(input)));
   }
 }

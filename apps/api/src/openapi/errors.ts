@@ -16,6 +16,7 @@ import {
 import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
 import { type ErrorCode, errorStatuses } from '../http/answers/error-codes.js';
 import { MAX_BODY_BYTES } from '../http/operations/request-body.js';
+import { tooManyAtOnce } from '../http/operations/account-turns.js';
 import { limitMessage } from '../http/answers/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, openSet, ref, schemaRef } from '../http/operations/schema.js';
@@ -58,6 +59,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   rate_limited: limitMessage('rate_limited', 42),
   daily_quota_exceeded: limitMessage('daily_quota_exceeded', 43_242),
   key_banned: limitMessage('key_banned', 300),
+  too_many_at_once: tooManyAtOnce().message,
   headers_too_large: 'the headers are too large',
   internal_error: 'an unexpected error happened; it has been recorded',
 };
@@ -118,7 +120,7 @@ const REFUSALS = {
   417: ['ExpectationFailed', 'The Expect header is not supported.'],
   429: [
     'TooManyRequests',
-    'A limit of the plan is exceeded, or the key is banned because it continued to send.',
+    'A limit of the plan is exceeded, the key is banned because it continued to send, or the account has too many requests under way.',
     'Retry-After',
   ],
   431: ['HeadersTooLarge', 'The headers are too large.'],

@@ -18,6 +18,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
@@ -52,6 +53,7 @@ export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'> {
 export class OrdersController {
   constructor(
     private readonly context: ApiContext,
+    private readonly turns: Turns,
     private readonly idempotency: Idempotency,
     private readonly listOrders: ListOrders,
     private readonly placeOrder: PlaceOrder,
@@ -73,8 +75,9 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const accountId = request.caller.account.id;
-    const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
+    const { account } = request.caller;
+    const input = { accountId: account.id, limit, status, after };
+    const { items, next } = await this.turns.reads.run(account, () => this.listOrders.execute(input));
     const shown = presentPage(CURSOR, queryOf(request.url), presentOrders(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
@@ -113,7 +116,10 @@ export class OrdersController {
     refusals: [404],
   })
   async get(@OrderId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
-    return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
+    const { account } = caller;
+    return presentOrder(
+      await this.turns.reads.run(account, () => this.getOrder.execute({ accountId: account.id, id })),
+    );
   }
 
   @Operation('POST /v1/store/orders/{orderId}/complete', {

@@ -26,6 +26,7 @@ import { ApiContext } from '../http/answers/api-context.js';
 import { Conditions, entityTag } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
+import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit } from '../http/operations/query-parameters.js';
 import { exampleOf, json, page } from '../http/operations/schema.js';
@@ -81,6 +82,7 @@ class ListDeliveriesQuery {
 export class WebhooksController {
   constructor(
     private readonly context: ApiContext,
+    private readonly turns: Turns,
     private readonly idempotency: Idempotency,
     private readonly listWebhooks: ListWebhooks,
     private readonly createWebhook: CreateWebhook,
@@ -102,7 +104,9 @@ export class WebhooksController {
     success: { 200: ['The webhooks.', page('Webhook', SHELTER)] },
   })
   async list(@Req() { caller }: FastifyRequest): Promise<string> {
-    return presentWebhooks(await this.listWebhooks.execute({ accountId: caller.account.id }));
+    const { account } = caller;
+    const input = { accountId: account.id };
+    return presentWebhooks(await this.turns.reads.run(account, () => this.listWebhooks.execute(input)));
   }
 
   @Operation('POST /v1/webhooks', {
@@ -137,7 +141,8 @@ export class WebhooksController {
     refusals: [404],
   })
   async get(@WebhookId() id: string, @Req() request: FastifyRequest): Promise<string> {
-    return presentWebhook(await this.getWebhook.execute(own(request, id)));
+    const { account } = request.caller;
+    return presentWebhook(await this.turns.reads.run(account, () => this.getWebhook.execute(own(request, id))));
   }
 
   @Operation('PATCH /v1/webhooks/{webhookId}', {
@@ -230,7 +235,9 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { items, next } = await this.listDeliveries.execute({ ...own(request, id), limit, after });
+    const input = { ...own(request, id), limit, after };
+    const { account } = request.caller;
+    const { items, next } = await this.turns.reads.run(account, () => this.listDeliveries.execute(input));
     const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), next);
     return sendPage(request, reply, this.context.origin(request), presented);
   }

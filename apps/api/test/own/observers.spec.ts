@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions } from '../../src/create-api.js';
+import { Turns } from '../../src/http/operations/turns.js';
 import { useApi } from '../support/api.js';
 import { get, rawHead } from '../support/client.js';
 import { sendRaw } from '../support/raw-http.js';
@@ -38,7 +39,7 @@ const configure: ApiOptions['configure'] = (api) => {
 
 const pool = { idle: 0, used: 0, size: 0, waiting: 0 };
 const service = { pool, limitFallbacks: 0, droppedRefusals: 0, clockSkew: 0, dependencies: new Map() };
-const metrics = new ApiMetrics(() => service, []);
+const metrics = new ApiMetrics(() => service, new Turns(10), []);
 const api = useApi({ configure, metrics });
 
 const JSON_TYPE = 'Content-Type: application/json';

@@ -3,7 +3,6 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { NewAnimalBody } from '../../src/animals/animal.schema.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/operations/strict-json.js';
-import { SharedReads } from '../../src/http/answers/shared-reads.js';
 import { validated } from '../../src/http/operations/validation.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -142,61 +141,5 @@ describe('a body of a request', () => {
     }
     // Sixteen times the bytes: linear is 16, quadratic 256.
     expect(large).toBeLessThan(100 * small);
-  });
-});
-
-describe('requests that share a read', () => {
-  function controlled() {
-    const reads: { resolve: (value: number) => void; reject: (error: Error) => void }[] = [];
-    const shared = new SharedReads<number>();
-    const ask = (key = 'key') =>
-      shared.of(key, () => new Promise<number>((resolve, reject) => reads.push({ resolve, reject })));
-    return { reads, ask };
-  }
-
-  it('get a read that began after they came, one for all that came meanwhile', async () => {
-    const { reads, ask } = controlled();
-    const first = ask();
-    const [second, third] = [ask(), ask()];
-    expect(reads).toHaveLength(1);
-    reads[0]?.resolve(1);
-    expect(await first).toBe(1);
-    await until(() => reads.length === 2);
-    const fourth = ask();
-    reads[1]?.resolve(2);
-    expect(await Promise.all([second, third])).toEqual([2, 2]);
-    await until(() => reads.length === 3);
-    reads[2]?.resolve(3);
-    expect(await fourth).toBe(3);
-  });
-
-  it('share nothing between different keys', async () => {
-    const { reads, ask } = controlled();
-    const both = Promise.all([ask('one'), ask('other')]);
-    reads[0]?.resolve(1);
-    reads[1]?.resolve(2);
-    expect(await both).toEqual([1, 2]);
-  });
-
-  it('fail with the read that they wait for, and a later request reads again', async () => {
-    const { reads, ask } = controlled();
-    const lost = Promise.allSettled([ask(), ask()]);
-    reads[0]?.reject(new Error('lost'));
-    expect(await lost).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-    void ask();
-    expect(reads).toHaveLength(2);
-  });
-
-  it('do not wait for a slow read', async () => {
-    const { reads, ask } = controlled();
-    const slow = ask();
-    const since = performance.now();
-    const now = jest.spyOn(performance, 'now').mockReturnValue(since + 1_000);
-    const fast = ask();
-    now.mockRestore();
-    reads[1]?.resolve(2);
-    expect(await fast).toBe(2);
-    reads[0]?.resolve(1);
-    expect(await slow).toBe(1);
   });
 });

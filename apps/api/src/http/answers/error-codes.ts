@@ -23,6 +23,7 @@ const httpErrorStatuses = {
   rate_limited: 429,
   daily_quota_exceeded: 429,
   key_banned: 429,
+  too_many_at_once: 429,
   internal_error: 500,
 } as const;
 

@@ -2,7 +2,6 @@ import { InsufficientScope, PreconditionFailed } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TooManyAtOnce } from '../operations/account-turns.js';
 import { AddressLimits } from './address-limits.js';
 import { ApiContext } from '../answers/api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, INTERNAL_ERROR, isRefusal, JSON_TYPE } from '../answers/error-codes.js';
@@ -28,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
     const body = isRefusal(error) ? errorBody(error.code, error.message) : INTERNAL_ERROR;
     request.errorCode = body.code;
-    if (body.status >= 500 && !(error instanceof TooManyAtOnce)) this.logDefect(request, body.code, error);
+    if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;

@@ -2,6 +2,8 @@ import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from 
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from '../operations/operation.js';
+import type { Turns } from '../operations/turns.js';
+import type { ErrorCode } from '../answers/error-codes.js';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 
 const DURATIONS = 'http_server_request_duration_seconds';
@@ -11,6 +13,10 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const OTHER = '_OTHER';
 /** Statuses of requests that did not use the operation, for lack of a valid key, its scope or quota. */
 const NOT_ADMITTED = new Set([401, 403, 429]);
+/** The one error with such a status that counts as a use. */
+const ADMITTED = 'too_many_at_once' satisfies ErrorCode;
+/** The label for requests that reach no operation. */
+const NO_OPERATION = 'none';
 /** The label for requests without a valid key, which have no plan. */
 const NO_PLAN = 'none';
 
@@ -22,11 +28,21 @@ export class ApiMetrics extends Metrics implements RequestObserver {
     SECONDS,
     ['method', 'route', 'status'],
   );
+  private readonly errors = this.counter('adoption_store_errors_total', 'Error responses, by the code in their body', [
+    'operation',
+    'code',
+  ]);
+  /** By route. */
   private readonly operations: ReadonlyMap<string, DefinedOperation>;
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
-  constructor(read: () => Readings, operations: readonly DefinedOperation[]) {
-    super(read);
+  /** @param turns in which requests wait before they want a connection. */
+  constructor(read: () => Readings, turns: Turns, operations: readonly DefinedOperation[]) {
+    super(() => {
+      const readings = read();
+      const { pool } = readings;
+      return { ...readings, pool: { ...pool, waiting: pool.waiting + turns.waitingCount } };
+    });
     this.operations = new Map(operations.map((operation) => [operation.route, operation]));
     for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
       this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
@@ -53,14 +69,16 @@ export class ApiMetrics extends Metrics implements RequestObserver {
   }
 
   forRoute(route: string): Observe {
-    return ({ method, verdict, caller }, status, milliseconds) => {
+    return ({ method, verdict, caller, errorCode }, status, milliseconds) => {
       if (verdict !== undefined) this.countDecision(caller.plan.name, verdict);
+      if (errorCode !== undefined) this.countError(errorCode, this.operationOf(method, route));
       this.requests.observe({ method: shownMethod(method), route, status }, milliseconds / 1_000);
     };
   }
 
   /** The duration is unknown, because no request was parsed. */
-  onSocketAnswer({ method = OTHER, status }: SocketAnswer): void {
+  onSocketAnswer({ method = OTHER, status, code }: SocketAnswer): void {
+    this.countError(code);
     this.requests.observe({ method: shownMethod(method), route: NO_ROUTE, status }, 0);
   }
 
@@ -68,6 +86,15 @@ export class ApiMetrics extends Metrics implements RequestObserver {
   countDecision(plan: PlanName | undefined, { outcome }: Verdict): void {
     const counts = this.decisions.get(plan ?? NO_PLAN);
     if (counts !== undefined) counts[outcome] += 1;
+  }
+
+  private countError(code: ErrorCode, operation?: DefinedOperation): void {
+    this.errors.inc({ operation: operation?.id ?? NO_OPERATION, code });
+  }
+
+  /** The operation of a route, if it has one. The handler of GET also answers HEAD. */
+  private operationOf(method: string, route: string): DefinedOperation | undefined {
+    return this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
   }
 
   /** Computed from the durations when Prometheus reads the page, so that requests cost nothing more. */
@@ -80,13 +107,16 @@ export class ApiMetrics extends Metrics implements RequestObserver {
         const add = (operation: string, isDeprecated: boolean, count: number) => {
           counter.inc({ operation, deprecated: String(isDeprecated) }, count);
         };
-        for (const { id, notice } of this.operations.values()) add(id, notice !== undefined, 0);
         for (const { metricName, labels, value } of (await this.requests.get()).values) {
           const { method, route, status } = labels;
           if (metricName !== `${DURATIONS}_count` || NOT_ADMITTED.has(Number(status))) continue;
-          // The handler of GET also answers HEAD.
-          const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
-          add(operation?.id ?? 'none', operation?.notice !== undefined, value);
+          const operation = this.operationOf(String(method), String(route));
+          add(operation?.id ?? NO_OPERATION, operation?.notice !== undefined, value);
+        }
+        const errors = (await this.errors.get()).values;
+        for (const { id, notice } of this.operations.values()) {
+          const admitted = errors.find(({ labels: { operation, code } }) => operation === id && code === ADMITTED);
+          add(id, notice !== undefined, admitted?.value ?? 0);
         }
       },
     );

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../answers/error-codes.js';
 
 /** Called when the response is sent, `milliseconds` after the request arrived. */
 export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
@@ -9,6 +10,7 @@ export interface SocketAnswer {
   /** Undefined if the method could not be parsed. */
   readonly method: string | undefined;
   readonly status: number;
+  readonly code: ErrorCode;
 }
 
 /** Observes the API's responses. */

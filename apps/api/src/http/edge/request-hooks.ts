@@ -93,6 +93,7 @@ export function addRequestHooks(
     if (request.firstStatus !== undefined) {
       logger.error({ request_id: loggedId(request.id), route: request.route.shown }, 'the response could not be sent');
       answerAtLast(reply, request.firstStatus);
+      request.errorCode = 'internal_error';
       report(request, reply.raw.statusCode);
       return;
     }
@@ -153,6 +154,7 @@ function payloadToSend(request: FastifyRequest, reply: FastifyReply, payload: un
   const refusal = request.received?.refusal;
   if (refusal !== undefined) {
     // The body isn't valid HTTP, so this error replaces the operation's response.
+    request.errorCode = refusal.code;
     reply.header('connection', 'close').removeHeader('etag');
     return refused(reply, refusal.code, refusal.message);
   }
@@ -191,8 +193,7 @@ function record(request: FastifyRequest, recordRequest: RecordRequest): void {
   const caller = request.caller as KeyRequester | undefined;
   const owner = caller ?? request.unusableKey;
   if (owner === undefined) return;
-  const { verdict, operation, errorCode, received } = request;
-  const code = received?.refusal?.code ?? errorCode;
+  const { verdict, operation, errorCode: code } = request;
   // An error of the server is no refusal: operators see it in the log.
   const refusal = code === undefined || errorStatuses[code] >= 500 ? undefined : refusalOf(request, code);
   recordRequest.execute(owner, { isUse: caller !== undefined, verdict, operation: operation?.route, refusal });

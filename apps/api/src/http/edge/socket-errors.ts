@@ -24,7 +24,7 @@ export class SocketErrors implements SocketResponder {
     const error = errorBody(refusal.code, refusal.message);
     const id = request === undefined ? randomUUID() : requestId(request);
     for (const observer of this.observers) {
-      observer.onSocketAnswer({ requestId: id, method: request?.method, status: error.status });
+      observer.onSocketAnswer({ requestId: id, method: request?.method, status: error.status, code: error.code });
     }
     const own = { 'content-type': JSON_TYPE, 'x-request-id': id };
     const headers = { ...own, ...this.headers, ...refusal.headers, ...limitHeaders };

@@ -1,107 +1,247 @@
-import { type AccountId, DomainError } from '@adoption-store/domain';
+import { type Account, type AccountId, DomainError, type PlanName } from '@adoption-store/domain';
+import { errorStatuses, HttpRefusal, isRefusal } from '../answers/error-codes.js';
 
-export interface TurnsPolicy {
-  /** The most requests of all accounts that run at a time. */
-  readonly total: number;
-  /** The most requests of one account that run at a time. */
-  readonly perAccount: number;
-  /** Milliseconds. A request that would wait longer is refused. */
-  readonly longestWait: number;
-}
-
-/** The requests of one account. */
-interface Line {
-  running: number;
-  readonly waiting: Set<() => void>;
-  /** Milliseconds: the moving average of how long the account's requests take. Undefined until one has ended. */
-  took: number | undefined;
-}
-
-/** The weight, 0 to 1, of the latest request in the moving average. */
+/** Milliseconds. A request that would wait longer for its turn is refused. */
+const LONGEST_WAIT = 1_500;
+/** Milliseconds. A request that had to wait is answered within this time, whether or not its work has ended. */
+const LONGEST_TIME = 2_000;
+/** The weight, 0 to 1, of the latest work in the moving average. */
 const WEIGHT = 0.2;
 
+export interface TurnsPolicy {
+  /** How much work of all accounts runs at a time, in the unit of the works' weights. */
+  readonly total: number;
+  /** How much work of one account runs at a time. Default: `total`. */
+  readonly perAccount?: number;
+}
+
+type Owner = Pick<Account, 'id' | 'plan'>;
+type Work<Result> = () => Promise<Result>;
+
+interface Waiting {
+  readonly weight: number;
+  readonly begin: () => void;
+}
+
+/** The works of one account. */
+interface Line {
+  readonly plan: PlanName;
+  /** The weight of the works that run, and of those that wait. */
+  running: number;
+  waits: number;
+  readonly waiting: Set<Waiting>;
+  /** Milliseconds: the moving average of how long the account's works take. 0 until one has ended. */
+  took: number;
+  /** Time of `performance.now()` at which a work last ended without a fault of the service. */
+  answeredAt: number;
+}
+
 /**
- * Shares the capacity fairly: each account runs a few requests at a time, and accounts begin their next ones in turn.
+ * Lets a limited amount of work run at a time. What waits, waits in its account's line. Lines are served in turn: plan
+ * after plan, and in each plan account after account. So one account's works delay another's by few, and a person with
+ * many free accounts delays only free ones. An account that is alone uses everything.
  */
 export class AccountTurns {
-  /** In the order in which the accounts begin their next requests. An account without requests has no line. */
+  /** An account without works has no line. */
   private readonly lines = new Map<AccountId, Line>();
+  /** The lines in which works wait, by plan. Plans and lines are in the order of their turns. */
+  private readonly waiting = new Map<PlanName, Set<Line>>();
   private running = 0;
+  private readonly total: number;
+  private readonly perAccount: number;
 
-  constructor(private readonly policy: TurnsPolicy) {}
+  constructor({ total, perAccount = total }: TurnsPolicy) {
+    this.total = total;
+    this.perAccount = perAccount;
+  }
+
+  /** The number of works that wait. */
+  get waitingCount(): number {
+    let count = 0;
+    for (const lines of this.waiting.values()) for (const { waiting } of lines) count += waiting.size;
+    return count;
+  }
 
   /**
-   * Runs the work when it is the account's turn.
+   * Runs the work when it is the account's turn. If a turn is free, that is at once.
    *
-   * @throws TooManyAtOnce if the work would wait too long. Then it isn't run.
+   * @throws HttpRefusal `too_many_at_once` if the account's own works keep it waiting too long, otherwise DomainError
+   * `service_unavailable`.
    */
-  async run<Result>(account: AccountId, work: () => Promise<Result>): Promise<Result> {
-    const line = this.lines.get(account) ?? { running: 0, waiting: new Set(), took: undefined };
-    if (this.hasTurn(line)) this.begin(account, line);
-    else await this.wait(account, line);
-    const begun = performance.now();
-    try {
-      return await work();
-    } finally {
-      const took = performance.now() - begun;
-      line.took = line.took === undefined ? took : line.took + WEIGHT * (took - line.took);
-      this.end(account, line);
+  run<Result>(account: Owner, work: Work<Result>, weight = 1): Promise<Result> {
+    return (
+      this.tryRun(account, work, weight) ??
+      new Promise((resolve, reject) => {
+        const answering = async () => {
+          const result = started(work);
+          result.then(resolve, reject);
+          await result;
+        };
+        this.wait(account, answering, reject, weight);
+      })
+    );
+  }
+
+  /** Runs the work at once if a turn is free and nobody else waits for it. Otherwise undefined. */
+  tryRun<Result>(account: Owner, work: Work<Result>, weight = 1): Promise<Result> | undefined {
+    if (this.running + weight > this.total || this.nextLine() !== undefined) return undefined;
+    const line = this.lines.get(account.id) ?? newLine(account);
+    if (line.running + weight > this.perAccount) return undefined;
+    this.lines.set(account.id, line);
+    return this.begin(account.id, line, work, weight);
+  }
+
+  /**
+   * Waits for a turn, and then runs the work.
+   *
+   * @param refuse is called if the work or its turn takes too long.
+   * @returns ends the wait.
+   */
+  wait(account: Owner, work: Work<unknown>, refuse: (error: Error) => void, weight = 1): () => void {
+    const line = this.lines.get(account.id) ?? newLine(account);
+    this.lines.set(account.id, line);
+    const since = performance.now();
+    const share = this.shareOfEach();
+    // Its own works are the cause only if it had its share, and the service answered them meanwhile.
+    const hadItsShare = line.running + line.waits >= share;
+    const refusal = (from: number) => (hadItsShare && line.answeredAt >= from ? tooManyAtOnce() : unavailable());
+    if ((line.waits * line.took) / share > LONGEST_WAIT) {
+      refuse(refusal(since - LONGEST_WAIT));
+      return () => undefined;
     }
-  }
-
-  private hasTurn({ running }: Line): boolean {
-    return this.running < this.policy.total && running < this.policy.perAccount;
-  }
-
-  private begin(account: AccountId, line: Line): void {
-    this.running += 1;
-    line.running += 1;
-    // Moves the account to the end of the order.
-    this.lines.delete(account);
-    this.lines.set(account, line);
-  }
-
-  /** Resolves when the work has begun. */
-  private async wait(account: AccountId, line: Line): Promise<void> {
-    const { perAccount, longestWait } = this.policy;
-    if ((line.waiting.size * (line.took ?? 0)) / perAccount > longestWait) throw new TooManyAtOnce();
-    this.lines.set(account, line);
-    return new Promise((resolve, reject) => {
-      const begin = () => {
+    const begin = () => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => {
+          refuse(unavailable());
+        },
+        since + LONGEST_TIME - performance.now(),
+      );
+      const stop = () => {
         clearTimeout(timer);
-        line.waiting.delete(begin);
-        this.begin(account, line);
-        resolve();
       };
-      const timer = setTimeout(() => {
-        line.waiting.delete(begin);
-        this.forgetIdle(account, line);
-        reject(new TooManyAtOnce());
-      }, longestWait);
-      line.waiting.add(begin);
-    });
+      this.begin(account.id, line, work, weight).then(stop, stop);
+    };
+    const waiting: Waiting = { weight, begin };
+    const leave = () => {
+      // Once the work has begun, the timer ends its time.
+      if (!line.waiting.has(waiting)) return;
+      clearTimeout(timer);
+      this.leave(account.id, line, waiting);
+    };
+    let timer = setTimeout(() => {
+      leave();
+      refuse(refusal(since));
+    }, LONGEST_WAIT);
+    this.enter(line, waiting);
+    return leave;
   }
 
-  private end(account: AccountId, line: Line): void {
-    this.running -= 1;
-    line.running -= 1;
-    this.forgetIdle(account, line);
-    for (const each of this.lines.values()) {
-      const [next] = each.waiting;
-      if (next === undefined || !this.hasTurn(each)) continue;
-      next();
-      return;
+  /** How much of the work an account may expect to run at a time. */
+  private shareOfEach(): number {
+    return Math.max(1, Math.min(this.perAccount, this.total / this.lines.size));
+  }
+
+  private begin<Result>(id: AccountId, line: Line, work: Work<Result>, weight: number): Promise<Result> {
+    this.running += weight;
+    line.running += weight;
+    const since = performance.now();
+    const end = (isFault: boolean) => {
+      const now = performance.now();
+      line.took = line.took === 0 ? now - since : line.took + WEIGHT * (now - since - line.took);
+      if (!isFault) line.answeredAt = now;
+      this.running -= weight;
+      line.running -= weight;
+      this.forgetIdle(id, line);
+      this.serve();
+    };
+    const result = started(work);
+    result.then(
+      () => {
+        end(false);
+      },
+      (error: unknown) => {
+        end(!isRefusal(error) || errorStatuses[error.code] >= 500);
+      },
+    );
+    return result;
+  }
+
+  /** Begins works that wait, in turn, while there is room for the next one. */
+  private serve(): void {
+    for (let line = this.nextLine(); line !== undefined; line = this.nextLine()) {
+      const [next] = line.waiting;
+      if (next === undefined || this.running + next.weight > this.total) return;
+      const { plan } = line;
+      const lines = this.remove(line, next);
+      // To the end of the order.
+      this.waiting.delete(plan);
+      if (lines !== undefined) this.waiting.set(plan, lines);
+      if (lines?.delete(line) === true) lines.add(line);
+      next.begin();
     }
   }
 
-  private forgetIdle(account: AccountId, { running, waiting }: Line): void {
-    if (running === 0 && waiting.size === 0) this.lines.delete(account);
+  /** The line whose turn is next. A line whose account runs as much as it may is left out. */
+  private nextLine(): Line | undefined {
+    for (const lines of this.waiting.values()) {
+      for (const line of lines) {
+        const [next] = line.waiting;
+        if (next !== undefined && line.running + next.weight <= this.perAccount) return line;
+      }
+    }
+    return undefined;
+  }
+
+  private enter(line: Line, waiting: Waiting): void {
+    line.waiting.add(waiting);
+    line.waits += waiting.weight;
+    const lines = this.waiting.get(line.plan) ?? new Set();
+    lines.add(line);
+    this.waiting.set(line.plan, lines);
+  }
+
+  private leave(id: AccountId, line: Line, waiting: Waiting): void {
+    this.remove(line, waiting);
+    this.forgetIdle(id, line);
+    // The one that has left may have kept the place of lighter ones.
+    this.serve();
+  }
+
+  /** Returns the lines of the plan in which works still wait. */
+  private remove(line: Line, waiting: Waiting): Set<Line> | undefined {
+    line.waiting.delete(waiting);
+    line.waits -= waiting.weight;
+    const lines = this.waiting.get(line.plan);
+    if (line.waiting.size === 0) lines?.delete(line);
+    if (lines?.size !== 0) return lines;
+    this.waiting.delete(line.plan);
+    return undefined;
+  }
+
+  private forgetIdle(id: AccountId, { running, waiting }: Line): void {
+    if (running === 0 && waiting.size === 0) this.lines.delete(id);
   }
 }
 
-/** The account's own requests are the cause, so this isn't logged as a defect of the service. */
-export class TooManyAtOnce extends DomainError {
-  constructor() {
-    super('service_unavailable', 'too many changes of this account are under way, send fewer at the same time');
+/** Also makes a rejection of an error that is thrown before there is a promise, so that each turn ends. */
+function started<Result>(work: Work<Result>): Promise<Result> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error as Error);
   }
+}
+
+function newLine({ plan }: Owner): Line {
+  return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), took: 0, answeredAt: -Infinity };
+}
+
+export function tooManyAtOnce(): HttpRefusal {
+  const message = 'too many requests of this account are under way, send fewer at the same time';
+  return new HttpRefusal('too_many_at_once', message, { 'retry-after': '1' });
+}
+
+function unavailable(): DomainError {
+  return new DomainError('service_unavailable', 'the service is busy, try again later');
 }

@@ -13,7 +13,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { WriteTurnInterceptor } from './write-turns.js';
+import { WriteTurnInterceptor } from './turns.js';
 import { DeprecationNotice } from './deprecation.js';
 import type { Described, DescribedParameter } from './schema.js';
 
@@ -47,9 +47,9 @@ interface Definition {
    */
   readonly idempotencyKey?: 'refused' | 'ignored';
   /**
-   * How a write waits for its turn (`WriteTurns`). Default: in line with the account's other writes. `batched`: not at
-   * all, because it shares a statement with writes that arrive together, unless it has an `Idempotency-Key`. `slow`: in
-   * a separate line, because it calls foreign servers.
+   * Where a write waits for its turn (`Turns`). Default: in line with the account's other writes. `batched`: in a line
+   * of its own, because it shares a statement with writes that arrive together, unless it has an `Idempotency-Key`.
+   * `slow`: in another line, because it calls foreign servers.
    */
   readonly turns?: 'batched' | 'slow';
   /** True if a request spends no quota, because each key has a bucket for this operation alone. */
