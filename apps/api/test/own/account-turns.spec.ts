@@ -6,8 +6,10 @@ import { SharedReads } from '../../src/http/answers/shared-reads.js';
 import { AccountTurns } from '../../src/http/operations/account-turns.js';
 import { EXAMPLE_CURSOR } from '../../src/http/operations/pages.js';
 import { Turns } from '../../src/http/operations/turns.js';
-import { useApi } from '../support/api.js';
-import { bearer } from '../support/client.js';
+import { ApiMetrics } from '../../src/create-api.js';
+import { startApi, useApi } from '../support/api.js';
+import { bearer, changePet, get } from '../support/client.js';
+import { expectError } from '../support/expectations.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 const owner = (id: bigint, name: Exclude<PlanName, 'enterprise'> = 'pro') => ({
@@ -17,6 +19,14 @@ const owner = (id: bigint, name: Exclude<PlanName, 'enterprise'> = 'pro') => ({
 const [alice, bob, carol] = [owner(1n), owner(2n), owner(3n)];
 
 type Owner = typeof alice;
+
+const IDLE = {
+  pool: { idle: 0, used: 0, size: 0, waiting: 0 },
+  limitFallbacks: 0,
+  droppedRefusals: 0,
+  clockSkew: 0,
+  dependencies: new Map(),
+};
 
 describe('turns of accounts', () => {
   let begun: string[];
@@ -158,12 +168,10 @@ describe('turns of accounts', () => {
       await refused;
     });
 
-    it('comes at once, by what the account’s work takes lately, and to no other account', async () => {
-      runEach(alice, 'a1', 'a2', 'a3', 'a4');
-      await jest.advanceTimersByTimeAsync(400);
+    it('comes at once if a thousand of its account wait already, and to no other account', async () => {
+      runEach(alice, 'a1', 'a2', 'a3');
       await end('a1');
-      // In 1.5 s it has seven more turns of 400 ms.
-      runEach(alice, 'a5', 'a6', 'a7', 'a8', 'a9', 'a10', 'a11');
+      for (let waiting = 0; waiting < 1_000; waiting += 1) runEach(alice, 'more');
       await expect(run(alice, 'refused')).rejects.toMatchObject({ code: 'too_many_at_once' });
       runEach(bob, 'b1');
       expect(begun).toEqual(['a1', 'a2', 'a3', 'b1']);
@@ -295,4 +303,26 @@ describe('while all turns of its account are taken, a request waits:', () => {
       });
     }
   });
+});
+
+it('a request that its own account keeps waiting is 429 too_many_at_once: it counts as one, and with the limits of any answer', async () => {
+  const turns = new Turns(4);
+  const metrics = new ApiMetrics(() => IDLE, turns, OPERATIONS);
+  const api = await startApi({ turns, metrics });
+  const { account, key } = await api.openKey();
+  let end: () => void = () => undefined;
+  void turns.writes.run(account, () => new Promise<void>((resolve) => (end = resolve)));
+  turns.writes.run(account, () => new Promise(() => undefined)).catch(() => undefined);
+  const refused = changePet(api, 1, { name: 'Luna' }, bearer(key));
+  await until(() => turns.waitingCount === 2);
+  end();
+  const answer = await refused;
+  expectError(answer, 429, 'too_many_at_once');
+  const next = await get(api, '/v1/pets', key);
+  expect([answer, next].map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
+  expect(answer.headers['retry-after']).toBe('1');
+  const { body } = await metrics.page();
+  expect(body).toContain('adoption_store_operation_requests_total{operation="changePet",deprecated="false"} 1\n');
+  expect(body).toContain('adoption_store_errors_total{operation="changePet",code="too_many_at_once"} 1\n');
+  await api.close();
 });

@@ -1,5 +1,4 @@
-import { until } from '@adoption-store/test-support';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { NewAnimalBody } from '../../src/animals/animal.schema.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/operations/strict-json.js';

@@ -36,6 +36,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   rate_limited: 'Too many requests in this minute. Wait as long as Retry-After says. No quota was used.',
   daily_quota_exceeded: 'Too many requests today. Wait as long as Retry-After says. No quota was used.',
   key_banned: 'The key is banned for a while: it kept sending after 429s. No quota was used.',
+  too_many_at_once:
+    'Too many requests of the account were under way at the same time. This is no rate limit: send fewer at once. It counted as one request.',
 };
 
 /** Where these codes are explained further: sections of the quickstart. */

@@ -5,8 +5,8 @@ import { errorStatuses, HttpRefusal, isRefusal } from '../answers/error-codes.js
 const LONGEST_WAIT = 1_500;
 /** Milliseconds. A request that had to wait is answered within this time, whether or not its work has ended. */
 const LONGEST_TIME = 2_000;
-/** The weight, 0 to 1, of the latest work in the moving average. */
-const WEIGHT = 0.2;
+/** The most requests of one account that wait. A further one is refused at once. */
+const MOST_WAITING = 1_000;
 
 export interface TurnsPolicy {
   /** How much work of all accounts runs at a time, in the unit of the works' weights. */
@@ -30,8 +30,6 @@ interface Line {
   running: number;
   waits: number;
   readonly waiting: Set<Waiting>;
-  /** Milliseconds: the moving average of how long the account's works take. 0 until one has ended. */
-  took: number;
   /** Time of `performance.now()` at which a work last ended without a fault of the service. */
   answeredAt: number;
 }
@@ -101,11 +99,10 @@ export class AccountTurns {
     const line = this.lines.get(account.id) ?? newLine(account);
     this.lines.set(account.id, line);
     const since = performance.now();
-    const share = this.shareOfEach();
     // Its own works are the cause only if it had its share, and the service answered them meanwhile.
-    const hadItsShare = line.running + line.waits >= share;
+    const hadItsShare = line.running + line.waits >= this.shareOfEach();
     const refusal = (from: number) => (hadItsShare && line.answeredAt >= from ? tooManyAtOnce() : unavailable());
-    if ((line.waits * line.took) / share > LONGEST_WAIT) {
+    if (line.waiting.size >= MOST_WAITING) {
       refuse(refusal(since - LONGEST_WAIT));
       return () => undefined;
     }
@@ -139,17 +136,14 @@ export class AccountTurns {
 
   /** How much of the work an account may expect to run at a time. */
   private shareOfEach(): number {
-    return Math.max(1, Math.min(this.perAccount, this.total / this.lines.size));
+    return Math.min(this.perAccount, this.total / this.lines.size);
   }
 
   private begin<Result>(id: AccountId, line: Line, work: Work<Result>, weight: number): Promise<Result> {
     this.running += weight;
     line.running += weight;
-    const since = performance.now();
     const end = (isFault: boolean) => {
-      const now = performance.now();
-      line.took = line.took === 0 ? now - since : line.took + WEIGHT * (now - since - line.took);
-      if (!isFault) line.answeredAt = now;
+      if (!isFault) line.answeredAt = performance.now();
       this.running -= weight;
       line.running -= weight;
       this.forgetIdle(id, line);
@@ -229,12 +223,12 @@ function started<Result>(work: Work<Result>): Promise<Result> {
   try {
     return work();
   } catch (error) {
-    return Promise.reject(error as Error);
+    return Promise.reject(error);
   }
 }
 
 function newLine({ plan }: Owner): Line {
-  return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), took: 0, answeredAt: -Infinity };
+  return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), answeredAt: -Infinity };
 }
 
 export function tooManyAtOnce(): HttpRefusal {
