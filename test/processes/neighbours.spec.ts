@@ -198,9 +198,12 @@ describe('one account that floods the store', () => {
         Array.from({ length: 7 }, () => sendHalf(api.origin, { ...operation, key })),
       );
       await until(() => half.every(({ bytesWritten, pending }) => !pending && bytesWritten > 0));
-      const answer = await flood.ask(change(8, neighbour));
-      expect({ operation, status: answer.status }).toEqual({ operation, status: 200 });
-      expect(answer.milliseconds).toBeLessThan(Math.max(SLOWEST, TIMES_UNDISTURBED * undisturbed));
+      // The first ones may come before the service has read the others' heads.
+      for (let count = 0; count < 5; count += 1) {
+        const { status, milliseconds } = await flood.ask(change(8, neighbour));
+        expect({ operation, status }).toEqual({ operation, status: 200 });
+        expect(milliseconds).toBeLessThan(Math.max(SLOWEST, TIMES_UNDISTURBED * undisturbed));
+      }
       for (const socket of half) socket.destroy();
     }
   });
