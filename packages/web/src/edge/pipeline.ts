@@ -56,7 +56,7 @@ export class Pipeline {
 
   /** Drops the latest request, unless it has begun. */
   dropLatest(): void {
-    this.waiting.pop();
+    if (this.waiting.pop() !== undefined && this.waiting.length === 0) this.release();
   }
 
   private beginAhead({ response, handle }: Waiting): void {
