@@ -3,6 +3,7 @@
  * results.md.
  */
 import { parseArgs } from 'node:util';
+import { measureComparison } from './compare.mjs';
 import { leaveCoreToService } from './cores.mjs';
 import { measureGrowth } from './growth.mjs';
 import { measureLimiter } from './limiter.mjs';
@@ -16,6 +17,7 @@ import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
   throughput: measureThroughput,
+  compare: measureComparison,
   growth: measureGrowth,
   limiter: measureLimiter,
   sizing: measureSizing,
@@ -29,8 +31,8 @@ const { values, positionals } = parseArgs({
     connections: { type: 'string' },
     deliveries: { type: 'string', default: '6000' },
     peers: { type: 'string' },
-    seconds: { type: 'string', default: '3' },
-    windows: { type: 'string', default: '5' },
+    seconds: { type: 'string' },
+    windows: { type: 'string' },
     workloads: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
@@ -47,14 +49,14 @@ const options = {
   deliveries: Number(values.deliveries),
   connections: listOf('connections')?.map(Number),
   peers: listOf('peers'),
-  seconds: Number(values.seconds),
-  windows: Number(values.windows),
   workloads: listOf('workloads'),
 };
 for (const [name, measure] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  const text = await measure(options);
+  // Two builds differ less than two services do, so their comparison has more windows, and shorter ones.
+  const { seconds = name === 'compare' ? 0.8 : 3, windows = name === 'compare' ? 15 : 5 } = values;
+  const text = await measure({ ...options, seconds: Number(seconds), windows: Number(windows) });
   if (text === undefined) continue;
   console.log(`\n${text}`);
   if (values.write) write(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, text);

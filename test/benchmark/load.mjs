@@ -12,12 +12,15 @@ export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 
 /**
  * Sends any of `requests`, each `{ method, path, key, body, isIdempotent }`, to a service for `seconds`, the idempotent
- * ones each with an `Idempotency-Key` of its own. Returns the requests per second, the latencies in milliseconds, and the time that the service's processor needed for a request in microseconds.
+ * ones each with an `Idempotency-Key` of its own. The `before` seconds before aren't counted. Returns the requests per
+ * second, the latencies in milliseconds, and the time that the service's processor needed for a request in
+ * microseconds.
  */
-export async function load({ origin, pid }, requests, { connections, seconds }) {
-  const before = cpuSeconds(pid);
+export async function load({ origin, pid }, requests, { connections, seconds, before = 0 }) {
+  if (before > 0) await wrk(origin, requests, connections, before);
+  const begin = cpuSeconds(pid);
   const { count, duration, p50, p99 } = await wrk(origin, requests, connections, seconds);
-  const cpu = ((cpuSeconds(pid) - before) / count) * 1e6;
+  const cpu = ((cpuSeconds(pid) - begin) / count) * 1e6;
   await calm(pid);
   return { count, rate: count / duration, p50, p99, cpu };
 }
@@ -87,8 +90,14 @@ async function wrk(origin, requests, connections, seconds) {
   );
   writeFileSync(list, lines.join(''));
   // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
-  const amount = ['-t1', '--timeout=30s', `-c${connections}`, `-d${seconds}s`, '--latency'];
-  const { stdout } = await run('wrk', [...amount, '-s', script, origin, '--', list]);
+  const amount = ['-t1', '--timeout=30s', `-c${connections}`, `-d${Math.ceil(seconds)}s`, '--latency'];
+  const running = run('wrk', [...amount, '-s', script, origin, '--', list]);
+  if (!Number.isInteger(seconds)) {
+    // It takes whole seconds only. At SIGINT it ends and prints what it has measured until then.
+    await setTimeout(seconds * 1_000);
+    running.child.kill('SIGINT');
+  }
+  const { stdout } = await running;
   rmSync(folder, { recursive: true });
   const [count, duration, p50, p99, errors] = /RESULT (.*)/.exec(stdout)[1].split(' ').map(Number);
   if (errors > 0) throw new Error(`${errors} requests failed: ${stdout}`);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,11 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const flagsOf = (script) => /exec node (.*?)\s*apps\//.exec(scripts[script])[1].split(' ').filter(Boolean);
 const FLAGS = flagsOf('start:api');
 const LISTENS = /Address {2}(\S+)\/v1/;
+
+/** The short id of the commit that a build is of. */
+export function commitOf(build) {
+  return execFileSync('git', ['-C', build, 'log', '-1', '--format=%h'], { encoding: 'utf8' }).trim();
+}
 
 /** Starts the API of a build as a process of its own, and waits until it is ready. */
 export function startApi(env, build = root) {

@@ -8,10 +8,27 @@ import { root } from './services.mjs';
 
 /** A durable PostgreSQL for one benchmark, in a temporary folder, with the schema of a build. */
 export async function openStore(build = root) {
-  const { migrate } = await codeOf(build, 'infrastructure', 'testing');
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
-  const { url } = server;
+  const store = await openDatabase(server.url, build);
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of that name on the same server, with the schema of another build. */
+export async function openBeside({ client, url }, name, build) {
+  await client.query(`CREATE DATABASE ${name}`);
+  return openDatabase(beside(url, name), build);
+}
+
+async function openDatabase(url, build) {
+  const { migrate } = await codeOf(build, 'infrastructure', 'testing');
   await migrate({ connectionString: url });
   const client = new pg.Client(url);
   await client.connect();
@@ -25,12 +42,14 @@ export async function openStore(build = root) {
     /** Settings of the API: no logs, and no lame-duck time. */
     settings: { ...env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', ACCESS_LOG: 'off', LAME_DUCK: '0s' },
     fill: (animals) => fill(client, 'animals', animals),
-    async close() {
-      await client.end();
-      await server.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close: () => client.end(),
   };
+}
+
+function beside(url, name) {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
 }
 
 /** Adds animals up to that number, a third in each status. */
@@ -49,16 +68,15 @@ async function fill(client, table, animals) {
 /** The peers' own database on the same server, with as many animals and the same key. Returns their environment. */
 export async function openPeers({ client, url, env }, animals, key) {
   await client.query('CREATE DATABASE peers');
-  const own = new URL(url);
-  own.pathname = '/peers';
-  const peers = new pg.Client(own.href);
+  const own = beside(url, 'peers');
+  const peers = new pg.Client(own);
   await peers.connect();
   await peers.query(readFileSync(join(import.meta.dirname, 'peers/schema.sql'), 'utf8'));
   await fill(peers, 'pets', animals);
   const hash = createHash('sha256').update(key).digest();
   await peers.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', 2000000000, 2000000000)`, [hash]);
   await peers.end();
-  return { ...env, DATABASE_URL: own.href };
+  return { ...env, DATABASE_URL: own };
 }
 
 /** Opens that many accounts with a key each, in the schema of a build. Only the given limits apply. */

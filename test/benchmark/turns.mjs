@@ -5,12 +5,11 @@ import { load } from './load.mjs';
  * affects all of them. Returns the figures of each window. `before` is the number of seconds before each window that
  * aren't counted.
  */
-export async function inTurns(kinds, { connections, seconds, windows, before = 0 }) {
+export async function inTurns(kinds, { connections, seconds, windows, before }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
-      if (before > 0) await load(service, requests, { connections, seconds: before });
-      results[name].push(await load(service, requests, { connections, seconds }));
+      results[name].push(await load(service, requests, { connections, seconds, before }));
     }
   }
   return results;

@@ -1,4 +1,4 @@
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -6,7 +6,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { cpuSeconds, memory, mostMemory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { root, startApi, startWorker } from './services.mjs';
+import { commitOf, root, startApi, startWorker } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
 import { middle, ratio, turned } from './turns.mjs';
 
@@ -147,8 +147,4 @@ function comparison({ ours, other }) {
   if (other === undefined) return [];
   const times = ratio(ours, other);
   return [...figuresOf(other), judged(times, times < 1)];
-}
-
-function commitOf(build) {
-  return execFileSync('git', ['-C', build, 'log', '-1', '--format=%h'], { encoding: 'utf8' }).trim();
 }

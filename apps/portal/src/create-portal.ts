@@ -134,8 +134,8 @@ function createAdapter(
     genReqId: () => randomUUID(),
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  fastify.addHook('onRequest', (request, reply, done) => {
-    refusals.onRequest(request, reply);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    refusals.onRequest(request);
     done();
   });
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);

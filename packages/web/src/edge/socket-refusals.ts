@@ -7,9 +7,10 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { HttpFault } from './http-fault.js';
 import { faultOfParser, type ParserError } from './parser-errors.js';
+import { Pipeline } from './pipeline.js';
 import type { RouteTable } from './route-table.js';
 
 /** Longest time for a request to arrive. */
@@ -36,9 +37,7 @@ export interface SocketResponder {
 
 /** Answers the requests that Node would answer with an empty body, or not at all. */
 export class SocketRefusals {
-  /** Sockets whose further bytes belong to no request. */
-  private readonly refused = new WeakSet<Socket>();
-  private readonly latest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
+  private readonly pipelines = new WeakMap<Socket, Pipeline>();
 
   constructor(
     private readonly routes: RouteTable,
@@ -56,14 +55,15 @@ export class SocketRefusals {
     };
     const listener: RequestListener = (request, response) => {
       const { socket, headers } = request;
+      const pipeline = this.pipelineOf(socket);
       // The connection has already had its last response.
-      if (!socket.writable || this.refused.has(socket)) return;
+      if (!socket.writable || pipeline.isRefused) return;
       // The end of this request is unknown, so the following bytes can't be parsed (framing.ts).
-      if (headers['transfer-encoding'] === '') this.refused.add(socket);
+      if (headers['transfer-encoding'] === '') pipeline.isRefused = true;
       // Node's parser accepts methods of RTSP, but the router doesn't know them.
       if (!KNOWN_METHODS.has(request.method)) {
         this.refuseOnSocket(socket, new HttpFault('bad_request', 'the request is not valid HTTP/1.1'), request);
-      } else handle(request, response);
+      } else pipeline.add(response, handle);
     };
     const server = createServer(options, listener);
     // framing.ts judges the Expect header.
@@ -77,8 +77,8 @@ export class SocketRefusals {
   }
 
   /** A Fastify `onRequest` hook. It remembers the request to which a later parser error belongs. */
-  onRequest(request: FastifyRequest, reply: FastifyReply): void {
-    this.latest.set(request.raw.socket, { request, reply });
+  onRequest(request: FastifyRequest): void {
+    this.pipelineOf(request.raw.socket).request = request;
   }
 
   /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not arrive in time. */
@@ -87,21 +87,24 @@ export class SocketRefusals {
       socket.destroy();
       return;
     }
+    const pipeline = this.pipelineOf(socket);
     // Ignores errors of bytes that follow a refusal or the last response, because they belong to no request.
-    if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
+    if (pipeline.isRefused || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && pipeline.isUnread) return;
+    if (pipeline.latest?.req.complete === false) pipeline.dropLatest();
     const fault = faultOfParser(error, this.routes);
-    const { request, reply } = this.latest.get(socket) ?? {};
+    const { request, latest } = pipeline;
     if (request === undefined || request.raw.complete) this.refuseOnSocket(socket, fault);
     else {
-      this.refused.add(socket);
+      pipeline.isRefused = true;
       this.responder.breakOff(request, fault);
       // If its response is already on the way, there is no second one.
-      if (reply?.raw.headersSent === true) this.endOnceAnswered(socket);
+      if (latest?.headersSent === true) this.endOnceAnswered(socket);
     }
   }
 
   private refuseOnSocket(socket: Socket, fault: HttpFault, request?: IncomingMessage): void {
-    this.refused.add(socket);
+    this.pipelineOf(socket).isRefused = true;
     this.responder.answer(fault, socket, request).then(
       (answer) => {
         this.endOnceAnswered(socket, textOf(answer));
@@ -116,9 +119,15 @@ export class SocketRefusals {
       if (socket.writable) socket.end(response);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    const before = this.latest.get(socket)?.reply.raw;
+    const before = this.pipelineOf(socket).latest;
     if (before === undefined || before.writableFinished) end();
     else before.once('close', end);
+  }
+
+  private pipelineOf(socket: Socket): Pipeline {
+    let pipeline = this.pipelines.get(socket);
+    if (pipeline === undefined) this.pipelines.set(socket, (pipeline = new Pipeline(socket)));
+    return pipeline;
   }
 }
 

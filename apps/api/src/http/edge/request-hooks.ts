@@ -81,7 +81,7 @@ export function addRequestHooks(
     request.startedAt = performance.now();
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
-    refusals.onRequest(request, reply);
+    refusals.onRequest(request);
     const refusal = receive(request, reply);
     const { origin } = request.headers;
     // Most callers aren't web pages of other origins. Their responses need no headers that only browsers read.
