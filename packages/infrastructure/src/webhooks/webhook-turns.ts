@@ -8,6 +8,7 @@ import {
   isForAll,
   type NewAccountMail,
   type Receiver,
+  SLOW_WAIT,
   type Transaction,
   type TurnEnd,
   type TurnRequest,
@@ -98,26 +99,40 @@ const dueOf = (webhook: string, limit: string) => `
     ) AS due
   ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
 
+/** SQL for the webhooks that may have a turn now. */
+const MAY_HAVE_A_TURN = `
+  webhooks JOIN accounts ON accounts.id = account_id
+  WHERE status = 'enabled' AND turn_at <= now() AND ($2::integer IS NULL OR turn_took <= $2)
+    AND (scopes IS NULL OR scopes @> $3::text[])`;
+
+/** SQL for a webhook's place in the line. */
+const PLACE = `turn_at + ${interval(`coalesce(turn_took, 0) * ${SLOW_WAIT}`)}`;
+
 /**
- * Takes a turn. Webhooks that recover old events come last. The lease is stored in the webhook's row. Concurrent claims
- * skip each other's rows, so each takes the first free one. Returns a row for each due delivery, or if there is none,
- * one row without a delivery.
+ * Takes a turn. Webhooks that recover old events come last. Of an account with an open turn only one webhook is looked
+ * at, so that whatever it has due hides nobody else's. The lease is stored in the webhook's row. Concurrent claims skip
+ * each other's rows, so each takes the first free one. Returns a row for each due delivery, or if there is none, one row
+ * without a delivery.
  */
 const CLAIM = {
   name: 'webhooks claim',
   text: `
-  WITH open AS (
-    SELECT account_id, count(*) AS turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
+  WITH open AS MATERIALIZED (
+    SELECT account_id, count(*) AS open_turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
   ), due AS (
-    SELECT webhooks.id, account_id, turn_at, turn_took, recovery_end IS NOT NULL AS "isRecovering"
-    FROM webhooks JOIN accounts ON accounts.id = account_id
-    WHERE status = 'enabled' AND turn_at <= now() AND ($2::integer IS NULL OR turn_took <= $2)
-      AND (scopes IS NULL OR scopes @> $3::text[])
-    ORDER BY turn_at LIMIT 200
+    (
+      SELECT webhooks.id FROM ${MAY_HAVE_A_TURN} AND account_id <> ALL(ARRAY(SELECT account_id FROM open))
+      ORDER BY turn_at LIMIT 200
+    )
+    UNION ALL
+    SELECT own.id FROM open, LATERAL (
+      SELECT webhooks.id FROM ${MAY_HAVE_A_TURN} AND account_id = open.account_id
+      ORDER BY recovery_end IS NOT NULL, ${PLACE} LIMIT 1
+    ) AS own
   ), turn AS (
-    SELECT webhooks.id FROM due JOIN webhooks USING (id) LEFT JOIN open ON open.account_id = due.account_id
-    WHERE webhooks.status = 'enabled' AND webhooks.turn_at <= now()
-    ORDER BY due."isRecovering", coalesce(open.turns, 0), due.turn_took NULLS LAST, due.turn_at
+    SELECT id FROM webhooks LEFT JOIN open USING (account_id)
+    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND status = 'enabled' AND turn_at <= now()
+    ORDER BY recovery_end IS NOT NULL, coalesce(open_turns, 0), ${PLACE}
     LIMIT 1 FOR NO KEY UPDATE OF webhooks SKIP LOCKED
   ), receiver AS (
     UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
