@@ -94,6 +94,7 @@ export {
   PING,
   pingData,
   type Receiver,
+  SLOW_WAIT,
   type Turn,
   type TurnEnd,
   type WebhookDelivery,

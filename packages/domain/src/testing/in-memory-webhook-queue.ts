@@ -12,6 +12,7 @@ import {
   PING,
   pingData,
   type Receiver,
+  SLOW_WAIT,
   type Turn,
   type WebhookDelivery,
 } from '../webhooks/delivery.js';
@@ -201,8 +202,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       entries.filter((each) => each.busyUntil > now && each.webhook.accountId === entry.webhook.accountId).length;
     return entries
       .filter((entry) => entry.webhook.status === 'enabled' && entry.turnAt <= now && this.isServed(entry))
-      .sort((one, other) => one.turnAt - other.turnAt)
-      .sort((one, other) => (one.took ?? NEVER) - (other.took ?? NEVER) || 0)
+      .sort((one, other) => placeOf(one) - placeOf(other))
       .sort((one, other) => open(one) - open(other));
   }
 
@@ -274,6 +274,10 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       nextAttemptAt: job.status === 'queued' && isEnabled ? job.dueAt : undefined,
     };
   }
+}
+
+function placeOf({ turnAt, took = 0 }: WebhookEntry): number {
+  return turnAt + took * SLOW_WAIT;
 }
 
 function receiverOf({ webhook, failedTurns, failingSince, attemptedAt }: WebhookEntry): Receiver {

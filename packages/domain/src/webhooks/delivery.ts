@@ -87,6 +87,9 @@ export interface Turn {
   readonly deliveries: readonly DueDelivery[];
 }
 
+/** A receiver whose last turn took a second gets the next one as if it had become due a minute later. */
+export const SLOW_WAIT = 60;
+
 /** The delivery's status after an attempt. */
 export type DeliveryOutcome =
   | { readonly status: 'sent' | 'failed' }

@@ -57,8 +57,8 @@ export interface WebhookQueue {
   /** Makes a turn due for each webhook that waits for events and has some in the feed. Returns the number of webhooks. */
   wake(): Promise<number>;
   /**
-   * Takes a turn of one receiver: among those that have been due longest, first one of an account with fewer open
-   * turns, then one whose last turn was shorter. Undefined if no turn is due. A webhook whose account lacks one of
+   * Takes a turn of one receiver: first one of an account with fewer open turns, then the one that has been due
+   * longest, if its last turn was quick (`SLOW_WAIT`). Undefined if no turn is due. A webhook whose account lacks one of
    * `DELIVERY_SCOPES` gets no turn; once the account has them, it continues where it stopped.
    */
   takeTurn(request: TurnRequest): Promise<Turn | undefined>;

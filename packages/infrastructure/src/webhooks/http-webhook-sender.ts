@@ -1,19 +1,20 @@
 import { invalid, SECOND, type WebhookRequest, type WebhookResponse, type WebhookSender } from '@adoption-store/domain';
+import { type IncomingMessage, request as callByHttp } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { Webhook } from 'standardwebhooks';
 import { abortAfter, failureOf } from '../kernel/answers.js';
+import { withConnection } from './receiver-connection.js';
 import { retryAfter } from './retry-after.js';
 import { type ResolveName, resolveName, type WebhookPolicy, WebhookTargets } from './webhook-targets.js';
 
 /** Milliseconds in which the name of a new webhook must be resolved. */
 const CHECK_TIMEOUT = 5 * SECOND;
-/** Milliseconds after which the next address of a name is tried. */
-const NEXT_ADDRESS = 2 * SECOND;
 /** Milliseconds in which a response's body is read, so that a receiver whose body stalls doesn't hold its turn. */
 const BODY_TIMEOUT = SECOND;
 /** Bytes of a response's headers. */
 const MOST_HEADERS = 16 * 1_024;
-/** Bytes of a response's body that are read, so that a receiver can finish its response. They are thrown away. */
-const MOST_BODY = 64 * 1_024;
+/** Bytes that are read from the network. The last read may exceed it by 64 KiB, and the kernel holds some more unread. */
+const MOST_BYTES = 64 * 1_024;
 
 /** Characters that the WHATWG's URL parser silently removes or replaces. A URL with one is refused. */
 const UNCLEAR = /^\s|\s$|[\p{Cc}\\]/u;
@@ -50,39 +51,39 @@ export class HttpWebhookSender implements WebhookSender {
     { url: text, id, at, body, secrets }: WebhookRequest,
     signal: AbortSignal,
   ): Promise<WebhookResponse> {
-    const { url, addresses } = await this.targets.find(text, signal);
-    // Loaded on demand: only the worker sends, and loading takes a tenth of a second.
-    const { Client } = await import('undici');
-    // A new client for each attempt, so that no connection to an earlier address is reused. It follows no redirects.
-    const client = new Client(url.origin, {
-      maxHeaderSize: MOST_HEADERS,
-      connect: {
-        signal,
-        ca: this.ca,
-        rejectUnauthorized: true,
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: NEXT_ADDRESS,
-        // Connects to the checked addresses, and doesn't resolve the name again: it could lead elsewhere by now.
-        lookup: (_name, _options, callback) => {
-          callback(null, [...addresses]);
-        },
-      },
-    });
-    try {
-      const headers = {
+    const target = await this.targets.find(text, signal);
+    const { host, pathname, search } = target.url;
+    const options = {
+      method: 'POST',
+      path: pathname + search,
+      headers: {
+        host,
         'content-type': 'application/json',
         'user-agent': 'adoption-store-webhooks',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(at / SECOND)),
         'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' '),
+      },
+      maxHeaderSize: MOST_HEADERS,
+      signal,
+    };
+    return withConnection(target, { signal, ca: this.ca, mostBytes: MOST_BYTES }, async (connection) => {
+      // It follows no redirects.
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const call = callByHttp({ ...options, createConnection: () => connection }, resolve).on('error', reject);
+        // A 101 closes the connection without an error.
+        call.on('close', () => {
+          reject(new Error('no response'));
+        });
+        call.end(body);
+      });
+      // The body is thrown away. Reading it lets the receiver finish. It is no failure if the body is cut off.
+      response.resume();
+      await failureOf(abortAfter(BODY_TIMEOUT, (late) => finished(response, { signal: late })));
+      return {
+        status: response.statusCode ?? 0,
+        retryAfter: retryAfter(response.headersDistinct['retry-after'], at),
       };
-      const path = url.pathname + url.search;
-      const response = await client.request({ method: 'POST', path, headers, body, signal });
-      // Only the status matters, so it is no failure if the body is cut off.
-      await failureOf(abortAfter(BODY_TIMEOUT, (late) => response.body.dump({ limit: MOST_BODY, signal: late })));
-      return { status: response.statusCode, retryAfter: retryAfter(response.headers['retry-after'], at) };
-    } finally {
-      await client.destroy();
-    }
+    });
   }
 }

@@ -40,10 +40,11 @@ import { inPortions } from '../database/portions.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
 import type { DeliveryIds } from './delivery-ids.js';
+import type { DueRow } from './due-deliveries.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { secretsFrom } from './stored-secrets.js';
-import { type DueRow, receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
+import { receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
 
 /** The most turns without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
 const MOST_EMPTY_TURNS = 1_000;

@@ -10,12 +10,13 @@ const DATES = [
 
 /**
  * The milliseconds that a header `Retry-After` asks for (RFC 9110 §10.2.3): seconds or a date. Undefined if it is
- * malformed.
+ * malformed, or there are several.
  *
  * @param now when the request was made.
  */
-export function retryAfter(header: string | readonly string[] | undefined, now: Instant): number | undefined {
-  if (typeof header !== 'string') return undefined;
+export function retryAfter(headers: readonly string[] = [], now: Instant): number | undefined {
+  const [header, ...others] = headers;
+  if (header === undefined || others.length > 0) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * SECOND;
   if (!DATES.some((form) => form.test(header))) return undefined;
   const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);

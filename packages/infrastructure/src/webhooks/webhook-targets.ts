@@ -94,8 +94,12 @@ export class WebhookTargets {
   }
 }
 
+export function portOf(url: URL): number {
+  return Number(url.port === '' ? DEFAULT_PORTS[url.protocol] : url.port);
+}
+
 function hasAllowedPort(url: URL): boolean {
-  const port = Number(url.port === '' ? DEFAULT_PORTS[url.protocol] : url.port);
+  const port = portOf(url);
   return port === 443 || port >= 1_024;
 }
 

@@ -2,12 +2,12 @@ import {
   DELIVERY_SCOPES,
   EVENT_TYPES,
   type AccountId,
-  type EventId,
   type EventType,
   instant,
   isForAll,
   type NewAccountMail,
   type Receiver,
+  SLOW_WAIT,
   type Transaction,
   type TurnEnd,
   type TurnRequest,
@@ -19,25 +19,15 @@ import { interval, milliseconds } from '../database/columns.js';
 import { queryPreparedObjects, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
+import { DELIVERY, type DueRow, dueOf, type FilledTurn, MOST_BYTES } from './due-deliveries.js';
 import type { SecretRow } from './stored-secrets.js';
+import { WebhookRecovery } from './webhook-recovery.js';
 
-/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
-const MOST_BYTES = 65_536;
 /** Events that a turn takes from the feed at once. */
 const MOST_TAKEN = 100;
 /** With so many queued deliveries, a webhook takes no more events from the feed. */
 const MOST_QUEUED = 10_000;
-/** With so many queued deliveries, a webhook recovers no more events. */
-const MOST_RECOVERED = 1_000;
-/** Positions of the feed that one statement searches for events to recover. */
-const PORTION = 1_000;
-/** Portions that a turn searches until one has events for the webhook. */
-const MOST_PORTIONS = 3;
-/** Milliseconds from a turn with a search until the next turn. */
-const SEARCH_PAUSE = 250;
-/**
- * Milliseconds until the next turn of a webhook with too many queued deliveries, or that waits for another's search.
- */
+/** Milliseconds until the next turn of a webhook with too many queued deliveries. */
 const WAITING_PAUSE = 4_000;
 
 const RECEIVER = `
@@ -66,58 +56,40 @@ export interface TurnRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUn
   readonly isBehind: boolean;
 }
 
-export interface DueRow {
-  readonly number: bigint;
-  readonly failures: number;
-  readonly requeued: number;
-  /** Null for a ping. */
-  readonly eventId: EventId | null;
-  readonly type: EventType | null;
-  readonly createdAt: bigint;
-  readonly data: string | null;
-  /** How many deliveries are due, at most the limit. The turn may have fewer rows, because its bytes are limited. */
-  readonly found: number;
-}
+/** SQL for the webhooks that may have a turn now. */
+const MAY_HAVE_A_TURN = `
+  webhooks JOIN accounts ON accounts.id = account_id
+  WHERE status = 'enabled' AND turn_at <= now() AND ($2::integer IS NULL OR turn_took <= $2)
+    AND (scopes IS NULL OR scopes @> $3::text[])`;
 
-const DELIVERY = `
-  delivery.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
-  ${milliseconds('coalesce(events.created_at, delivery.created_at)')} AS "createdAt"`;
+/** SQL for a webhook's place in the line. */
+const PLACE = `turn_at + ${interval(`coalesce(turn_took, 0) * ${SLOW_WAIT}`)}`;
 
 /**
- * SQL for a webhook's due deliveries, the longest due first, of at most `MOST_BYTES` together. The first one is always
- * included, however large its event is. Deliveries of purged events are left out.
- */
-const dueOf = (webhook: string, limit: string) => `
-  SELECT * FROM (
-    SELECT *, count(*) OVER ()::integer AS found, sum(octet_length(data)) OVER (ORDER BY place) AS bytes FROM (
-      SELECT ${DELIVERY}, row_number() OVER (ORDER BY due_at, delivery.id) AS place
-      FROM webhook_deliveries AS delivery LEFT JOIN events ON events.position = delivery.position
-      WHERE webhook_id = ${webhook} AND delivery.status = 'queued' AND due_at <= now()
-        AND (delivery.position IS NULL OR events.position IS NOT NULL)
-      ORDER BY due_at, delivery.id LIMIT ${limit}
-    ) AS due
-  ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
-
-/**
- * Takes a turn. Webhooks that recover old events come last. The lease is stored in the webhook's row. Concurrent claims
- * skip each other's rows, so each takes the first free one. Returns a row for each due delivery, or if there is none,
- * one row without a delivery.
+ * Takes a turn. Webhooks that recover old events come last. Of an account with an open turn only one webhook is looked
+ * at, so that whatever it has due hides nobody else's. The lease is stored in the webhook's row. Concurrent claims skip
+ * each other's rows, so each takes the first free one. Returns a row for each due delivery, or if there is none, one row
+ * without a delivery.
  */
 const CLAIM = {
   name: 'webhooks claim',
   text: `
-  WITH open AS (
-    SELECT account_id, count(*) AS turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
+  WITH open AS MATERIALIZED (
+    SELECT account_id, count(*) AS open_turns FROM webhooks WHERE busy_until > now() GROUP BY account_id
   ), due AS (
-    SELECT webhooks.id, account_id, turn_at, turn_took, recovery_end IS NOT NULL AS "isRecovering"
-    FROM webhooks JOIN accounts ON accounts.id = account_id
-    WHERE status = 'enabled' AND turn_at <= now() AND ($2::integer IS NULL OR turn_took <= $2)
-      AND (scopes IS NULL OR scopes @> $3::text[])
-    ORDER BY turn_at LIMIT 200
+    (
+      SELECT webhooks.id FROM ${MAY_HAVE_A_TURN} AND account_id <> ALL(ARRAY(SELECT account_id FROM open))
+      ORDER BY turn_at LIMIT 200
+    )
+    UNION ALL
+    SELECT own.id FROM open, LATERAL (
+      SELECT webhooks.id FROM ${MAY_HAVE_A_TURN} AND account_id = open.account_id
+      ORDER BY recovery_end IS NOT NULL, ${PLACE} LIMIT 1
+    ) AS own
   ), turn AS (
-    SELECT webhooks.id FROM due JOIN webhooks USING (id) LEFT JOIN open ON open.account_id = due.account_id
-    WHERE webhooks.status = 'enabled' AND webhooks.turn_at <= now()
-    ORDER BY due."isRecovering", coalesce(open.turns, 0), due.turn_took NULLS LAST, due.turn_at
+    SELECT id FROM webhooks LEFT JOIN open USING (account_id)
+    WHERE id = ANY(ARRAY(SELECT id FROM due)) AND status = 'enabled' AND turn_at <= now()
+    ORDER BY recovery_end IS NOT NULL, coalesce(open_turns, 0), ${PLACE}
     LIMIT 1 FOR NO KEY UPDATE OF webhooks SKIP LOCKED
   ), receiver AS (
     UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
@@ -129,8 +101,6 @@ const CLAIM = {
   SELECT receiver.*, waiting.number, failures, requeued, "eventId", type, "createdAt", data, found
   FROM receiver LEFT JOIN LATERAL (${dueOf('receiver.id', '$4')}) AS waiting ON true`,
 };
-
-const DUE = { name: 'webhooks due', text: dueOf('$1', '$2') };
 
 /**
  * Queues deliveries of the next events after the webhook's position. As in the list of events, the first events of each
@@ -176,68 +146,6 @@ const FOLLOW = {
   ORDER BY place`,
 };
 
-/**
- * Finds the position at which a recovery begins, by a binary search down to one portion of the feed. Events are
- * published at most a day after they happened (an import stores its events at its end). So if an event happened more
- * than a day before `recovering_since`, no event up to its position is wanted.
- */
-const BEGIN_RECOVERY = {
-  name: 'webhooks begin recovery',
-  text: `
-  WITH RECURSIVE halves (low, high, since) AS (
-    SELECT purged_position, recovery_end, recovering_since - interval '1 day' FROM webhooks, event_feed WHERE id = $1
-    UNION ALL
-    SELECT CASE WHEN created_at < since THEN middle ELSE low END, CASE WHEN created_at < since THEN high ELSE middle END, since
-    FROM halves, LATERAL (SELECT (low + high) / 2 AS middle) AS half, LATERAL (
-      SELECT created_at FROM events WHERE position > middle ORDER BY position LIMIT 1
-    ) AS found
-    WHERE high - low > ${PORTION}
-  )
-  UPDATE webhooks SET recovery_position = (SELECT low FROM halves ORDER BY high - low LIMIT 1)
-  WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`,
-};
-
-/**
- * Recovers one portion of the feed: queues the events whose delivery has failed, and those that were never taken.
- * Without a `recovering_since`, only the events are left that the webhook hadn't taken when it was disabled.
- */
-const RECOVER = {
-  name: 'webhooks recover',
-  text: `
-  WITH receiver AS (
-    SELECT * FROM webhooks WHERE id = $1 AND turns = $2 AND recovery_end IS NOT NULL FOR NO KEY UPDATE
-  ), portion AS (
-    SELECT receiver.*, portion_start, least(portion_start + ${PORTION}, recovery_end) AS portion_end
-    FROM receiver, event_feed, LATERAL (SELECT greatest(recovery_position, purged_position) AS portion_start) AS start
-  ), wanted AS (
-    SELECT events.position FROM portion, events
-    WHERE events.position > portion_start AND events.position <= portion_end
-      AND events.account_id IN (${EVERYBODY}, portion.account_id) AND (types IS NULL OR type = ANY(types))
-      AND (recovering_since IS NULL OR events.created_at >= recovering_since)
-  ), again AS (
-    UPDATE webhook_deliveries SET status = 'queued', failures = 0, requeued = requeued + 1, due_at = now() FROM wanted
-    WHERE webhook_deliveries.position = wanted.position AND webhook_id = $1 AND status = 'failed'
-  ), added AS (
-    INSERT INTO webhook_deliveries (webhook_id, position) SELECT $1, position FROM wanted ORDER BY position
-    ON CONFLICT DO NOTHING
-  )
-  UPDATE webhooks SET
-    recovery_position = CASE WHEN portion_end < webhooks.recovery_end THEN portion_end END,
-    recovery_end = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovery_end END,
-    recovering_since = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovering_since END
-  FROM portion WHERE webhooks.id = portion.id
-  RETURNING webhooks.recovery_end IS NOT NULL AS "isRecovering"`,
-};
-
-/** The number of the webhook's queued deliveries, at most `MOST_RECOVERED`. */
-const QUEUED = {
-  name: 'webhooks queued',
-  text: `
-  SELECT count(*)::integer AS count FROM (
-    SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'queued' LIMIT ${MOST_RECOVERED}
-  ) AS queued`,
-};
-
 /** Locks the webhook. No row if it was deleted, or has a later turn. */
 const LOCK_TURN = {
   name: 'webhooks lock turn',
@@ -281,10 +189,11 @@ export interface StoredEnd extends Pick<TurnEnd, 'pause' | 'status' | 'updatedAt
  * The turns of webhooks. A turn is identified by its number, and is valid until its lease ends or a later turn exists.
  */
 export class WebhookTurns {
-  /** One search at a time in this process: it costs a query for each thousand events, and may begin long ago. */
-  private isSearching = false;
+  private readonly recovery: WebhookRecovery;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: DataSource) {
+    this.recovery = new WebhookRecovery(dataSource);
+  }
 
   /** Takes a turn, with at most `limit` of the deliveries that are due. Undefined if no turn is due. */
   async claim({
@@ -298,11 +207,7 @@ export class WebhookTurns {
   }
 
   /** If the turn has room for more deliveries, takes events from the feed. `pause` follows if there are still none. */
-  async fill(
-    turn: TurnRow,
-    due: readonly DueRow[],
-    limit: number,
-  ): Promise<{ readonly rows: readonly DueRow[]; readonly pause: number }> {
+  async fill(turn: TurnRow, due: readonly DueRow[], limit: number): Promise<FilledTurn> {
     const room = limit - (due[0]?.found ?? 0);
     if (room > 0 && turn.isBehind) {
       const followed = await this.follow(turn, room);
@@ -312,31 +217,13 @@ export class WebhookTurns {
       }
     }
     if (due.length > 0 || !turn.isRecovering) return { rows: due, pause: 0 };
-    const [{ count } = { count: 0 }] = await this.run<{ count: number }>(QUEUED, [turn.id]);
-    if (count >= MOST_RECOVERED || this.isSearching) return { rows: [], pause: WAITING_PAUSE };
-    return { rows: await this.recover(turn, limit), pause: SEARCH_PAUSE };
+    return this.recovery.fill(turn, limit);
   }
 
   private async follow({ id, turn, accountId, types }: TurnRow, room: number) {
     const kinds = types ?? EVENT_TYPES;
     const receivers = kinds.map((type) => (isForAll(type) ? EVERYBODY : accountId));
     return this.run<DueRow & { readonly hasRoom: boolean }>(FOLLOW, [id, turn, receivers, kinds, room]);
-  }
-
-  /** Recovers portions of the feed until one has events for the webhook, at most as many as a turn may search. */
-  private async recover({ id, turn }: TurnRow, limit: number): Promise<readonly DueRow[]> {
-    this.isSearching = true;
-    try {
-      await this.run(BEGIN_RECOVERY, [id, turn]);
-      for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
-        const [portion] = await this.run<{ isRecovering: boolean }>(RECOVER, [id, turn]);
-        const rows = await this.run<DueRow>(DUE, [id, limit]);
-        if (rows.length > 0 || portion?.isRecovering !== true) return rows;
-      }
-      return [];
-    } finally {
-      this.isSearching = false;
-    }
   }
 
   /** @param decide gets the locked webhook. Not called if it was deleted, or a later turn exists. */

@@ -22,9 +22,10 @@ export function webhookDeliveries(
 
   describe('records an attempt', () => {
     it('as sent for good, as failed, or as due again after a pause', async () => {
+      await store.ping(await store.add({}, store.other));
+      await store.deliver();
       const webhook = await store.add();
       const [sent, postponed, failed, waiting] = await store.ping(webhook, 4);
-      await store.ping(await store.add({}, store.other));
       const turn = await store.dueTurn({ limit: 3 });
       await store.settle(turn.deliveries[0], { status: 'sent' }, 204);
       await store.settle(turn.deliveries[1], { status: 'queued', pause: HOUR }, 500);

@@ -141,23 +141,49 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         expect(turns.map(({ receiver }) => receiver.id).sort()).toEqual(webhooks.map(({ id }) => id).sort());
       });
 
+      const tookBefore = async (took: number) => {
+        const webhook = await store.add();
+        await store.ping(webhook);
+        await store.finish(await store.dueTurn(), took);
+        return webhook;
+      };
+      const next = async (longestTurn?: number) => (await store.takeTurn({ longestTurn }))?.receiver.id;
+
       it('first to an account with fewer open turns, then to a receiver whose last turn was shorter', async () => {
-        const tookBefore = async (took: number, owner?: Account) => {
-          const webhook = await store.add({}, owner);
-          await store.ping(webhook);
-          await store.finish(await store.dueTurn(), took);
-          return webhook;
-        };
-        const [slow, quick, quickest] = [await tookBefore(9_000), await tookBefore(20), await tookBefore(10)];
-        for (const webhook of [slow, quick, quickest]) await store.ping(webhook);
-        const next = async (longestTurn?: number) => (await store.takeTurn({ longestTurn }))?.receiver.id;
+        const [slow, slower] = [await tookBefore(5_000), await tookBefore(9_000)];
+        const [quick, quickest] = [await tookBefore(SECOND), await tookBefore(10)];
+        for (const webhook of [slower, slow, quick, quickest]) await store.ping(webhook);
         expect(await next()).toBe(quickest.id);
         const foreign = await store.add({}, store.other);
         await store.ping(foreign);
         expect(await next(SECOND)).toBe(quick.id);
         expect(await next(SECOND)).toBeUndefined();
-        expect(await next()).toBe(foreign.id);
-        expect(await next()).toBe(slow.id);
+        for (const { id } of [foreign, slow, slower]) expect(await next()).toBe(id);
+      });
+
+      it('to a new receiver before a slow one, unless that has waited for long', async () => {
+        const slow = await tookBefore(9_000);
+        for (const pause of [0, HOUR]) {
+          await store.ping(slow);
+          await store.letPass(pause);
+          const fresh = await store.add();
+          await store.ping(fresh);
+          const [first, second] = [await store.dueTurn(), await store.dueTurn()];
+          const expected = pause === 0 ? [fresh.id, slow.id] : [slow.id, fresh.id];
+          expect([first.receiver.id, second.receiver.id]).toEqual(expected);
+          await store.finish(first, 9_000);
+          await store.finish(second, 9_000);
+        }
+      });
+
+      it('to the accounts in turn, however many receivers of one have been due for longer', async () => {
+        for (let count = 0; count < 210; count += 1) await store.add();
+        await store.publishTwo();
+        await store.dueTurn();
+        const foreign = await store.add({}, store.other);
+        await store.ping(foreign);
+        expect((await store.dueTurn()).receiver.id).toBe(foreign.id);
+        expect((await store.dueTurn()).receiver.accountId).toBe(store.account.id);
       });
 
       it('to no webhook of an account that lacks a scope, until it has all', async () => {

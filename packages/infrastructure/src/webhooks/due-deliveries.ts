@@ -1,0 +1,44 @@
+import type { EventId, EventType } from '@adoption-store/domain';
+import { milliseconds } from '../database/columns.js';
+
+/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
+export const MOST_BYTES = 65_536;
+
+export interface DueRow {
+  readonly number: bigint;
+  readonly failures: number;
+  readonly requeued: number;
+  /** Null for a ping. */
+  readonly eventId: EventId | null;
+  readonly type: EventType | null;
+  readonly createdAt: bigint;
+  readonly data: string | null;
+  /** How many deliveries are due, at most the limit. The turn may have fewer rows, because its bytes are limited. */
+  readonly found: number;
+}
+
+/** What a turn sends, or the milliseconds that follow if that is nothing. */
+export interface FilledTurn {
+  readonly rows: readonly DueRow[];
+  readonly pause: number;
+}
+
+/** The columns of a `DueRow`. */
+export const DELIVERY = `
+  delivery.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
+  ${milliseconds('coalesce(events.created_at, delivery.created_at)')} AS "createdAt"`;
+
+/**
+ * SQL for a webhook's due deliveries, the longest due first, of at most `MOST_BYTES` together. The first one is always
+ * included, however large its event is. Deliveries of purged events are left out.
+ */
+export const dueOf = (webhook: string, limit: string) => `
+  SELECT * FROM (
+    SELECT *, count(*) OVER ()::integer AS found, sum(octet_length(data)) OVER (ORDER BY place) AS bytes FROM (
+      SELECT ${DELIVERY}, row_number() OVER (ORDER BY due_at, delivery.id) AS place
+      FROM webhook_deliveries AS delivery LEFT JOIN events ON events.position = delivery.position
+      WHERE webhook_id = ${webhook} AND delivery.status = 'queued' AND due_at <= now()
+        AND (delivery.position IS NULL OR events.position IS NOT NULL)
+      ORDER BY due_at, delivery.id LIMIT ${limit}
+    ) AS due
+  ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
