@@ -17,6 +17,7 @@ export async function startApi(settings: Environment): Promise<Api> {
     LOG_LEVEL: 'fatal',
     ADDRESS_LIMIT: '1000000',
     ORDER_LIMIT: '100000',
+    MESSAGE_LIMIT: '100000',
     ...settings,
   });
   const [, metrics = ''] = await service.prints(/Metrics {2}(\S+)/);

@@ -49,6 +49,7 @@ export async function serveApi(
       keyEnvironment: settings.KEY_ENVIRONMENT,
       addressLimit: settings.ADDRESS_LIMIT,
       orderLimit: settings.ORDER_LIMIT,
+      messageLimit: settings.MESSAGE_LIMIT,
     };
     const application = createApplication(ports, options);
     const isEmbedded = settings.DATABASE_URL === undefined;

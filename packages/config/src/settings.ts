@@ -189,6 +189,11 @@ export const apiSettings = {
     description: 'Most orders of one account that are `placed` at the same time, 1–100000',
     read: integer(1, 100_000),
   },
+  MESSAGE_LIMIT: {
+    default: '1000',
+    description: 'Most messages of one account that are `queued` at the same time, 1–100000',
+    read: integer(1, 100_000),
+  },
   PORTAL_URL: {
     default: undefined,
     description: 'Address of the portal, for the links of the reference page',

@@ -53,6 +53,8 @@ import {
   RetryMessage,
   ShowMessages,
 } from './messages/use-cases.js';
+import { DEFAULT_MESSAGE_LIMIT } from './messages/message.js';
+import type { MessageOptions } from './messages/ports.js';
 import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import { CancelOrder, CompleteOrder, ExpireOrders, GetOrder, ListOrders, PlaceOrder } from './orders/use-cases.js';
@@ -89,7 +91,7 @@ import {
 export type { Ports };
 
 export interface ApplicationOptions extends Partial<
-  KeyOptions & HolderOptions & OrderOptions & LimitOptions & PurgeOptions & WebhookOptions
+  KeyOptions & HolderOptions & OrderOptions & MessageOptions & LimitOptions & PurgeOptions & WebhookOptions
 > {
   readonly delivery?: Partial<DeliveryPolicy>;
 }
@@ -126,6 +128,7 @@ function withDefaults(given: ApplicationOptions) {
     signupScopes: undefined,
     orderTtl: DEFAULT_ORDER_TTL,
     orderLimit: DEFAULT_ORDER_LIMIT,
+    messageLimit: DEFAULT_MESSAGE_LIMIT,
     addressLimit: DEFAULT_ADDRESS_LIMIT,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
     mailsAccounts: false,
@@ -170,7 +173,7 @@ function orderUseCases(ports: Ports, options: Options) {
 
 function messageUseCases(ports: Ports, options: Options) {
   return {
-    queueMessage: new QueueMessage(ports),
+    queueMessage: new QueueMessage(ports, options),
     getMessage: new GetMessage(ports),
     showMessages: new ShowMessages(ports),
     listMessages: new ListMessages(ports),

@@ -35,7 +35,7 @@ export async function openPostgres(categories?: CategoryPolicy): Promise<{
       const earlier = `SET due_at = due_at - ${milliseconds} * interval '1 millisecond'`;
       await ask(
         database.url,
-        `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}; UPDATE webhook_deliveries ${earlier};
+        `UPDATE delivery_lines ${earlier.replaceAll('due_at', 'turn_at')}; UPDATE messages ${earlier}; UPDATE account_mails ${earlier}; UPDATE webhook_deliveries ${earlier};
         UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')},
           ${earlier.slice(4).replaceAll('due_at', 'paused_until')}`,
       );

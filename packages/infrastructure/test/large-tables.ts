@@ -27,6 +27,10 @@ export const FILLS: readonly string[] = [
     CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 100 IN (2, 3) THEN 'failed' ELSE 'sent' END,
     now(), now() - CASE WHEN n % 100 = 1 THEN interval '100 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO delivery_lines (account_id, queue, turn_at)
+  SELECT n, CASE WHEN n % 1000 = 0 THEN 'messages' ELSE 'account_mails' END,
+    CASE WHEN n % 100 = 0 THEN now() ELSE 'infinity' END
+  FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END

@@ -1,4 +1,5 @@
 import { decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import { addMessage } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -88,7 +89,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     await other.query(`BEGIN; LOCK TABLE ${tables.join()} IN SHARE MODE`);
     const writes = await Promise.allSettled([
       animals.add(luna),
-      messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
+      addMessage({ messages }, { id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
       orders.place(placement, (state) => decidePlacement(state, placement, createdAt)),
       secret('waiting'),
       credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),

@@ -186,7 +186,7 @@ describe('query plans', () => {
       webhookSender: new InMemoryWebhookSender(),
       passwordHasher: new PredictablePasswordHasher(),
     };
-    const application = createApplication({ ...ports, ...surroundings }, { accountMailPages });
+    const application = createApplication({ ...ports, ...surroundings }, { accountMailPages, delivery: { batch: 10 } });
     await isReady();
     for (let run = 0; run < RUNS; run += 1) {
       for (const work of Object.values(everyUseCase(application, { ...surroundings, crowd }, run))) await work();

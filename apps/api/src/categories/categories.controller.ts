@@ -149,7 +149,8 @@ export class CategoriesController {
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Remove a category',
-    description: 'Removes the category. While an animal has it, it is refused with 409 `category_in_use`.',
+    description:
+      'Removes the category. While an animal has it, or is being given it, it is refused with 409 `category_in_use`.',
     success: { 204: ['The category has been removed.'] },
     refusals: [404, 409],
   })

@@ -26,7 +26,9 @@ export class MessagesController {
     scope: 'messages:write',
     stability: 'experimental',
     summary: 'Send a message',
-    description: 'Queues a message to the store. It is delivered soon afterwards, at least once.',
+    description:
+      'Queues a message to the store. It is delivered soon afterwards, at least once; accounts take turns. An account ' +
+      'at its limit of queued messages, 1,000 by default, gets 409 `too_many_messages`.',
     examples: { 'a message': { message: QUEUED.message } },
     success: { 202: ['The message has been queued.', messageJson(QUEUED)] },
   })

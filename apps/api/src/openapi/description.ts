@@ -85,7 +85,7 @@ for the seconds in \`Retry-After\`, and back off exponentially.
 An order that is neither completed nor cancelled expires after ${DEFAULT_ORDER_TTL / HOUR} hours; its animal is available again. An account may
 have ${DEFAULT_ORDER_LIMIT} placed orders.
 
-The operator may have set other numbers for keyless requests, bans and orders.
+The operator may have set other numbers for keyless requests, bans, orders and messages.
 
 ## Webhooks
 Instead of asking for events, an account can have them sent to URLs of its own, as

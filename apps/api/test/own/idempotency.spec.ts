@@ -104,6 +104,24 @@ describe('an Idempotency-Key', () => {
     expect(stranger.headers).not.toHaveProperty('idempotent-replayed');
   });
 
+  it('keeps the refusal of a message while a thousand of its account wait, though there is room again', async () => {
+    const { account, key: apiKey } = await api.openKey();
+    const message: Sent = [MESSAGES, { message: 'Hello' }];
+    await ask(
+      api.databaseUrl,
+      `INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+       SELECT 'msg_' || n, ${account.id}, 'Hello', 'queued', now(), now() FROM generate_series(1, 999) AS n`,
+    );
+    const [accepted, refused] = [newKey(), newKey()];
+    expect(await post(accepted, message, bearer(apiKey))).toMatchObject({ status: 202 });
+    expectError(await send(api, ...message, bearer(apiKey)), 409, 'too_many_messages');
+    const first = await post(refused, message, bearer(apiKey));
+    expect(expectError(first, 409, 'too_many_messages')).toContain('1000');
+    await ask(api.databaseUrl, `UPDATE messages SET status = 'sent' WHERE account_id = ${account.id}`);
+    expectReplay(await post(refused, message, bearer(apiKey)), first);
+    expect(await post(newKey(), message, bearer(apiKey))).toMatchObject({ status: 202 });
+  });
+
   it('keeps the entity tag of the bytes, which the resource may no longer have, and judges no condition again', async () => {
     const [key, petId] = [newKey(), await addPet(api)];
     const order: Sent = [ORDERS, { petId }];

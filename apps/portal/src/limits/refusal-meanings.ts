@@ -19,6 +19,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   order_in_progress: 'The animal can’t be changed while an order for it is placed.',
   invalid_transition: 'The animal’s status can’t be changed in this way.',
   too_many_orders: 'Too many of your orders are placed at the same time. Complete or cancel some first.',
+  too_many_messages: 'Too many of your messages wait to be sent. Wait until some are sent.',
   category_name_taken: 'Another category has this name.',
   category_in_use: 'The category still has animals.',
   too_many_webhooks: 'The account has as many webhooks as it can have. Delete one first.',

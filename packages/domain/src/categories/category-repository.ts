@@ -20,6 +20,9 @@ export interface CategoryRepository {
   list(query: CategoryQuery): Promise<readonly Category[]>;
   /** Stores the category that `decide` returns. The state has the categories with the wanted id and the wanted name. */
   name(wanted: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory>;
-  /** Removes the category, unless `decide` throws. If the policy is `strict`, no animal is put into it meanwhile. */
+  /**
+   * Removes the category, unless `decide` throws. If the policy is `strict`, no animal is put into it meanwhile. It
+   * doesn't wait for animals that are being put into it: the category is in use.
+   */
   remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void>;
 }

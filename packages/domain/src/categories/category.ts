@@ -72,7 +72,7 @@ export function decideNaming({ category, namesake }: NamingState, { id, name, co
 /** The state that `decideRemoval` needs. */
 export interface RemovalState {
   readonly category: Category | undefined;
-  /** Whether an animal has its id. */
+  /** Whether an animal has its id, or is being given it. */
   readonly isUsed: boolean;
 }
 
@@ -81,7 +81,7 @@ export interface Removal {
   readonly condition?: Condition<Category> | undefined;
 }
 
-/** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it */
+/** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it or is being given it */
 export function decideRemoval({ category, isUsed }: RemovalState, { id, condition }: Removal): void {
   if (category === undefined) throw categoryNotFound(id);
   condition?.(category);

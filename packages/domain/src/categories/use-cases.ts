@@ -78,7 +78,7 @@ export class NameCategory {
 export class RemoveCategory {
   constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
-  /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it */
+  /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it or is being given it */
   async execute(removal: Removal): Promise<void> {
     return this.ports.categories.remove(removal.id as CategoryId, (state) => {
       decideRemoval(state, removal);

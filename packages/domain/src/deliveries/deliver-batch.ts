@@ -7,7 +7,10 @@ export interface DeliveryPolicy {
   readonly lease: number;
   /** Attempts after which an item has failed. */
   readonly attempts: number;
-  /** Items claimed at once. */
+  /**
+   * Items claimed at once. By default one, so that another account's next item waits for the sending of one, not of a
+   * batch.
+   */
   readonly batch: number;
 }
 
@@ -25,7 +28,7 @@ export interface DeliveryOptions {
   readonly delivery: DeliveryPolicy;
 }
 
-export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 10 };
+export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 1 };
 
 /** Each is twice the one before, up to an hour. */
 const MAIL_PAUSES: Pauses = {

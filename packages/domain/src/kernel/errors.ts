@@ -18,6 +18,7 @@ export const domainErrorKinds = {
   invalid_transition: 'conflict',
   precondition_failed: 'precondition',
   too_many_orders: 'conflict',
+  too_many_messages: 'conflict',
   category_name_taken: 'conflict',
   category_in_use: 'conflict',
   too_many_webhooks: 'conflict',

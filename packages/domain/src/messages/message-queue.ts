@@ -3,7 +3,7 @@ import type { Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { PagePart } from '../kernel/page.js';
-import type { Message, MessageId, MessageState, NewMessage } from './message.js';
+import type { Message, MessageId, MessageState, NewMessage, Queueing, QueueingState } from './message.js';
 
 export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
   /** The account's e-mail address. */
@@ -41,8 +41,11 @@ export interface AccountMessage {
  * `MessageFailed`. A message that is already sent gets no further event.
  */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
-  /** Stores the message and queues it: both or neither. Watchers are called. */
-  add(message: NewMessage, transaction?: Transaction): Promise<Message>;
+  /**
+   * Stores the message that `decide` returns, and queues it. The account is locked, so its messages are decided on one
+   * after the other.
+   */
+  add(queueing: Queueing, decide: (state: QueueingState) => Message, transaction?: Transaction): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
   /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */

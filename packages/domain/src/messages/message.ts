@@ -57,12 +57,37 @@ export interface MessageState {
 
 export const MAX_MESSAGE_LENGTH = 4_096;
 
+/** Messages of an account that may be queued at the same time, so that no account fills the store's mailbox. */
+export const DEFAULT_MESSAGE_LIMIT = 1_000;
+
+/** The stored state that `decideQueueing` needs. */
+export interface QueueingState {
+  /** The account's queued messages, counted up to the limit. */
+  readonly queued: number;
+}
+
+export interface Queueing {
+  readonly message: NewMessage;
+  /** Messages of the account that may be queued at the same time. */
+  readonly limit: number;
+}
+
 export function newMessageId(cryptography: Cryptography): MessageId {
   return `msg_${randomBase62(24, cryptography)}` as MessageId;
 }
 
 /**
- * The state of a message that an operator queues again. It has all its attempts again, as if it had never been tried.
+ * The message as it is queued.
+ *
+ * @throws DomainError `too_many_messages`
+ */
+export function decideQueueing({ queued }: QueueingState, { message, limit }: Queueing): Message {
+  if (queued >= limit) throw tooManyMessages(limit);
+  return { ...message, status: 'queued' };
+}
+
+/**
+ * The state of a message that an operator queues again, whatever the account's limit is. It has all its attempts again, as if it had never been tried.
  *
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */
@@ -72,6 +97,13 @@ export function decideRetry(state: MessageState | undefined, { id }: { readonly 
     throw new DomainError('message_not_failed', `message ${id} has not failed: it is ${state.status}`);
   }
   return { status: 'queued', failures: 0 };
+}
+
+export function tooManyMessages(most: number): DomainError {
+  return new DomainError(
+    'too_many_messages',
+    `the account has ${most} messages that are queued, which is the most; wait until some are sent`,
+  );
 }
 
 /** @throws DomainError `invalid_parameter`, naming the field and the rule. */

@@ -1,15 +1,16 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { HOUR, later, SECOND } from '../kernel/clock.js';
+import type { AccountId } from '../accounts/account.js';
+import { HOUR, instant, later, SECOND } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { decideFailure, type DeliveryPolicy, pauseAfter, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
 import type { Delivery } from './use-cases.js';
-import { decideRetry, type MessageId } from './message.js';
+import { decideQueueing, decideRetry, DEFAULT_MESSAGE_LIMIT, type Message, type MessageId } from './message.js';
 
-async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
+async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: number) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { delivery });
+  const application = createApplication(ports, messageLimit === undefined ? { delivery } : { delivery, messageLimit });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com' });
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
@@ -44,6 +45,19 @@ describe('a message', () => {
       await expect(queue(text)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
+  it('is refused while its account has a thousand that wait, or as many as the deployment says', async () => {
+    for (const [most, { queue, deliver, clock }] of [
+      [DEFAULT_MESSAGE_LIMIT, await openStore()],
+      [2, await openStore({}, 2)],
+    ] as const) {
+      for (let count = 0; count < most; count += 1) await queue('Hello');
+      await expect(queue('Hello')).rejects.toMatchObject({ code: 'too_many_messages' });
+      clock.advance(SECOND);
+      await deliver();
+      await queue('Hello');
+    }
+  });
+
   it('is shown to its account among its own, newest first in pages of 20, with the way there and back', async () => {
     const { queue, showMessages, accountId, clock } = await openStore();
     const oldest = await queue('message 0');
@@ -61,7 +75,7 @@ describe('a message', () => {
 
 describe('delivering messages', () => {
   it('sends each queued message once, the oldest first', async () => {
-    const { queue, deliver, sender, statusOf, clock } = await openStore();
+    const { queue, deliver, sender, statusOf, clock } = await openStore({ batch: 10 });
     const first = await queue('one');
     clock.advance(1);
     const second = await queue('two');
@@ -72,6 +86,17 @@ describe('delivering messages', () => {
     expect(await statusOf(id)).toBe('sent');
     clock.advance(HOUR);
     expect(await deliver()).toEqual({ mayHaveMore: false, deliveries: [] });
+  });
+
+  it('sends an account’s message next, however many another account has queued', async () => {
+    const { queue, queueMessage, openAccount, deliver, sender, clock } = await openStore();
+    for (let count = 0; count < 600; count += 1) await queue('one of many');
+    clock.advance(1);
+    const { id: accountId } = await openAccount.execute({ email: 'neighbour@example.com' });
+    await queueMessage.execute({ accountId, text: 'the neighbour’s' });
+    clock.advance(1);
+    for (let sent = 0; sent < 2; sent += 1) await deliver();
+    expect(sender.delivered.map(({ text }) => text)).toEqual(['one of many', 'the neighbour’s']);
   });
 
   it('says that more may be due before it sends a full batch, so that other lanes can send them meanwhile', async () => {
@@ -127,7 +152,7 @@ describe('delivering messages', () => {
   });
 
   it('releases the messages it has not begun when it stops, without counting an attempt', async () => {
-    const { queue, deliver, sender } = await openStore();
+    const { queue, deliver, sender } = await openStore({ batch: 10 });
     for (const text of ['one', 'two', 'three']) await queue(text);
     expect((await deliver(() => sender.delivered.length > 0)).deliveries).toHaveLength(1);
     expect((await deliver()).deliveries).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
@@ -135,7 +160,7 @@ describe('delivering messages', () => {
   });
 
   it('begins no message that it could not finish before its claim of 30 seconds expires', async () => {
-    const { queue, deliver, sender, clock } = await openStore();
+    const { queue, deliver, sender, clock } = await openStore({ batch: 10 });
     for (const text of ['one', 'two', 'three', 'four']) await queue(text);
     sender.whileSending = (timeout) => {
       clock.advance(timeout);
@@ -145,7 +170,7 @@ describe('delivering messages', () => {
 });
 
 describe('a message that has failed', () => {
-  const failing = { attempts: 1 };
+  const failing = { attempts: 1, batch: 10 };
 
   it('is retried with all others that were written since an instant, each once', async () => {
     const { queue, deliver, sender, clock, retryFailedMessages, statusOf, ports } = await openStore(failing);
@@ -193,6 +218,18 @@ describe('a message that has failed', () => {
     expect(await listMessages.execute({ email, status: 'failed' })).toMatchObject([{ message: { id } }]);
     expect(await listMessages.execute({ email: 'nobody@example.com' })).toEqual([]);
   });
+});
+
+describe('the decision to queue a message', () => {
+  const given = decisions({ it, expect }, decideQueueing);
+  const accountId = 1n as AccountId;
+  const message = { id: 'msg_1' as MessageId, accountId, text: 'Hello', createdAt: instant(0) };
+  const queued: Message = { id: message.id, accountId, text: 'Hello', createdAt: instant(0), status: 'queued' };
+  const asked = { message, limit: 2 };
+  const most = 'the account has 2 messages that are queued, which is the most; wait until some are sent';
+  given('an account with room for one', { queued: 1 }).when('one is sent', asked).then('it is queued', queued);
+  given('an account at its limit', { queued: 2 }).when('one is sent', asked).thenRefused('too_many_messages', most);
+  given('an account above its limit', { queued: 3 }).when('one is sent', asked).thenRefused('too_many_messages', most);
 });
 
 describe('the decision to retry a message', () => {

@@ -7,21 +7,31 @@ import { DomainError } from '../kernel/errors.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { AccountMessage, ClaimedMessage, MessagePlace } from './message-queue.js';
-import { decideRetry, type Message, type MessageId, messageText, type NewMessage, newMessageId } from './message.js';
-import type { MessagePorts } from './ports.js';
+import {
+  decideQueueing,
+  decideRetry,
+  type Message,
+  type MessageId,
+  messageText,
+  type NewMessage,
+  newMessageId,
+} from './message.js';
+import type { MessageOptions, MessagePorts } from './ports.js';
 
 export type QueueMessageInput = Pick<NewMessage, 'accountId' | 'text' | 'traceparent' | 'requestId'>;
 
 export class QueueMessage {
-  constructor(private readonly ports: Pick<MessagePorts, 'messages' | 'cryptography' | 'clock'>) {}
+  constructor(
+    private readonly ports: Pick<MessagePorts, 'messages' | 'cryptography' | 'clock'>,
+    private readonly options: MessageOptions,
+  ) {}
 
-  /** @throws DomainError `invalid_parameter` */
+  /** @throws DomainError `invalid_parameter`, or `too_many_messages` if the account is at its limit. */
   async execute({ text, ...input }: QueueMessageInput, transaction?: Transaction): Promise<Message> {
     const id = newMessageId(this.ports.cryptography);
-    return this.ports.messages.add(
-      { ...input, id, text: messageText(text), createdAt: this.ports.clock.now() },
-      transaction,
-    );
+    const message = { ...input, id, text: messageText(text), createdAt: this.ports.clock.now() };
+    const queueing = { message, limit: this.options.messageLimit };
+    return this.ports.messages.add(queueing, (state) => decideQueueing(state, queueing), transaction);
   }
 }
 

@@ -1,8 +1,10 @@
+import type { AccountId } from '../accounts/account.js';
 import { type Backlog, type Claim, type ClaimRequest, MOST_COUNTED } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, later } from '../kernel/clock.js';
 
 export interface Job<Id extends string, Status extends string> {
   readonly id: Id;
+  readonly accountId: AccountId;
   readonly status: Status | 'queued' | 'sent' | 'failed';
   readonly createdAt: Instant;
   /** Claims so far. */
@@ -11,22 +13,45 @@ export interface Job<Id extends string, Status extends string> {
   readonly dueAt: Instant;
 }
 
+/** When an account had its last turn. The number tells turns of the same instant apart. */
+interface Turn {
+  readonly at: Instant;
+  readonly number: number;
+}
+
 /** The jobs of a queue. */
 export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
   readonly all = new Map<Id, Entry>();
+  private readonly lastTurns = new Map<AccountId, Turn>();
+  private turns = 0;
 
   constructor(private readonly clock: Clock) {}
 
   claim({ limit, lease }: ClaimRequest): readonly Entry[] {
     const now = this.clock.now();
-    return this.longestDue()
-      .filter(({ dueAt }) => dueAt <= now)
-      .slice(0, limit)
-      .map((job) => {
-        const claimed = { ...job, number: job.number + 1, dueAt: later(now, lease) };
-        this.all.set(job.id, claimed);
-        return claimed;
-      });
+    const claimed: Entry[] = [];
+    while (claimed.length < limit) {
+      const job = this.next(now);
+      if (job === undefined) break;
+      const entry = { ...job, number: job.number + 1, dueAt: later(now, lease) };
+      this.all.set(job.id, entry);
+      this.turns += 1;
+      this.lastTurns.set(job.accountId, { at: now, number: this.turns });
+      claimed.push(entry);
+    }
+    return claimed;
+  }
+
+  /** The longest due job of the account that has waited longest. */
+  private next(now: Instant): Entry | undefined {
+    const heads = new Map<AccountId, Entry>();
+    for (const job of this.longestDue())
+      if (job.dueAt <= now && !heads.has(job.accountId)) heads.set(job.accountId, job);
+    const waits = [...heads.values()].map((job) => {
+      const last = this.lastTurns.get(job.accountId);
+      return { job, since: Math.max(job.dueAt, last?.at ?? job.dueAt), number: last?.number ?? 0 };
+    });
+    return waits.sort((one, other) => one.since - other.since || one.number - other.number)[0]?.job;
   }
 
   markSent(id: Id): void {

@@ -7,7 +7,8 @@ import {
   type MessageId,
   type MessageState,
   type MessageStatus,
-  type NewMessage,
+  type Queueing,
+  type QueueingState,
 } from '../messages/message.js';
 import type {
   AccountMessage,
@@ -35,9 +36,11 @@ export class InMemoryMessageQueue implements MessageQueue {
     this.jobs = new InMemoryJobs(clock);
   }
 
-  async add(message: NewMessage): Promise<Message> {
-    this.jobs.put({ ...message, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
-    return shown({ ...message, status: 'queued' });
+  async add({ message, limit }: Queueing, decide: (state: QueueingState) => Message): Promise<Message> {
+    const queued = this.jobs.queued().filter(({ accountId }) => accountId === message.accountId);
+    const decided = decide({ queued: Math.min(queued.length, limit) });
+    this.jobs.put({ ...decided, number: 0, failures: 0, dueAt: this.clock.now() });
+    return shown(decided);
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {

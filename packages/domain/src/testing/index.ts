@@ -36,7 +36,7 @@ export { categoryRepositorySuite } from './suites/category-repository.js';
 export { credentialRepositorySuite } from './suites/credential-repository.js';
 export { domainToAsciiSuite } from './suites/domain-to-ascii.js';
 export { eventFeedSuite } from './suites/event-feed.js';
-export { byOperator } from './suites/fixtures.js';
+export { addMessage, byOperator } from './suites/fixtures.js';
 export * from './suites/framework.js';
 export { idempotencyRecordsSuite } from './suites/idempotency-records.js';
 export { messageQueueSuite } from './suites/message-queue.js';

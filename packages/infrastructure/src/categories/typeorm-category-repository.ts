@@ -78,7 +78,8 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async name({ id, name }: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory> {
     return this.change(async (manager) => {
-      const category = await lockCategory(manager, id, 'for_no_key_update');
+      const lock = { mode: 'for_no_key_update' } as const;
+      const category = (await manager.findOne(categorySchema, { where: { id }, lock })) ?? undefined;
       const state = { category, namesake: await findNamesake(manager, name) };
       const named = decide(state);
       await store(manager, named.category);
@@ -88,9 +89,13 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
     return this.change(async (manager) => {
-      const category = await lockCategory(manager, id, 'pessimistic_write');
+      // Later additions of animals to the category wait until it is removed. Earlier ones, such as a long import, hold
+      // its row: waiting for them would make every change of a category wait.
+      const lock = { mode: 'pessimistic_write', onLocked: 'skip_locked' } as const;
+      const locked = await manager.findOne(categorySchema, { where: { id }, lock });
+      const category = locked ?? (await manager.findOne(categorySchema, { where: { id } })) ?? undefined;
       // Read with the row locked, so it sees every animal that was added to the category before the lock.
-      const [{ isUsed }] = await manager.query<[{ isUsed: boolean }]>('SELECT is_category_used($1) AS "isUsed"', [id]);
+      const isUsed = (await isCategoryUsed(manager, id)) || (locked === null && category !== undefined);
       decide({ category, isUsed });
       await manager.delete(categorySchema, { id });
     });
@@ -128,13 +133,9 @@ async function unusedId(manager: EntityManager): Promise<CategoryId> {
   throw new Error('no unused id was found for a category');
 }
 
-/** `pessimistic_write` waits for transactions that are adding animals to the category, and makes later ones wait. */
-async function lockCategory(
-  manager: EntityManager,
-  id: CategoryId,
-  mode: 'for_no_key_update' | 'pessimistic_write',
-): Promise<Category | undefined> {
-  return (await manager.findOne(categorySchema, { where: { id }, lock: { mode } })) ?? undefined;
+async function isCategoryUsed(manager: EntityManager, id: CategoryId): Promise<boolean> {
+  const [row] = await manager.query<[{ isUsed: boolean }]>('SELECT is_category_used($1) AS "isUsed"', [id]);
+  return row.isUsed;
 }
 
 async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {

@@ -15,14 +15,15 @@ import {
   type MessageQuery,
   type MessageQueue,
   type MessageState,
-  type NewMessage,
   type OwnMessageQuery,
+  type Queueing,
+  type QueueingState,
   type Transaction,
 } from '@adoption-store/domain';
-import { type DataSource, type FindOptionsWhere, Not } from 'typeorm';
+import { type DataSource, type EntityManager, type FindOptionsWhere, Not } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
 import { JobTable } from '../deliveries/job-table.js';
-import { inTransaction, writeToDatabase } from '../database/transactions.js';
+import { inTransaction } from '../database/transactions.js';
 import { addEvents } from '../events/outbox.js';
 import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
@@ -39,6 +40,14 @@ const CLAIMED = `
   account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
   email AS from, proven_at AS "provenAt", credential_version AS "credentialVersion"`;
 
+const LOCK_ACCOUNT = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
+// The row comparison makes it a range of one index. With `account_id = …` PostgreSQL might read every queued message.
+const COUNT_QUEUED = `
+  SELECT count(*)::integer AS queued FROM (
+    SELECT FROM messages WHERE status = 'queued' AND (account_id, due_at) > ($1, '-infinity') AND account_id <= $1
+    ORDER BY account_id, due_at LIMIT $2
+  ) AS waiting`;
+
 const lock = { mode: 'for_no_key_update' } as const;
 
 export class TypeOrmMessageQueue implements MessageQueue {
@@ -49,17 +58,20 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   async add(
-    { id, accountId, text, createdAt, traceparent, requestId }: NewMessage,
+    { message: { accountId }, limit }: Queueing,
+    decide: (state: QueueingState) => Message,
     transaction?: Transaction,
   ): Promise<Message> {
-    const message: Message = { id, accountId, text, createdAt, status: 'queued' };
-    const row = { ...message, traceparent, requestId };
-    await writeToDatabase(
-      this.dataSource,
-      (manager) => manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
-      transaction,
-    );
-    return message;
+    const add = async (manager: EntityManager) => {
+      await manager.query(LOCK_ACCOUNT, [accountId]);
+      // This query begins with the account locked, so it sees all its earlier messages.
+      const [state] = await manager.query<[QueueingState]>(COUNT_QUEUED, [accountId, limit]);
+      const message = decide(state);
+      await manager.insert(messageSchema, { ...message, dueAt: () => 'now()' });
+      const { id, text, status, createdAt } = message;
+      return { id, accountId, text, status, createdAt };
+    };
+    return inTransaction(this.dataSource, add, { within: transaction });
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {

@@ -14,7 +14,7 @@ const OTHER = 'a staple, correctly';
 /** A store that sends mails, without an account. */
 function openStore() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { accountMailPages });
+  const application = createApplication(ports, { accountMailPages, delivery: { batch: 10 } });
   const { accountMailSender: sender, clock } = ports;
   const signUp = (email = EMAIL) => application.signUp.execute({ email, password: PASSWORD });
   const signIn = (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password });

@@ -118,8 +118,9 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
 
     deliveryQueue(framework, () => ({
       queue: mails,
-      add: async (createdAt = NOON) =>
-        (await added(await opened(), { createdAt, expiresAt: later(createdAt, HOUR) })).id,
+      openAccount: opened,
+      add: async (createdAt = NOON, account) =>
+        (await added(account ?? (await opened()), { createdAt, expiresAt: later(createdAt, HOUR) })).id,
       letPass,
     }));
 

@@ -1,4 +1,5 @@
 import type { Claim, Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
+import type { Account } from '../../accounts/account.js';
 import { HOUR, type Instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { atOnce, claimOne, NOON } from './fixtures.js';
 import type { TestFramework } from './framework.js';
@@ -9,8 +10,9 @@ const MARGIN = 20 * SECOND;
 /** A queue with what the suite needs around it. */
 interface TestedQueue<Id extends string, Item extends Claimed<Id>> {
   readonly queue: DeliveryQueue<Id, Item>;
-  /** Queues an item, created at that instant or at noon. */
-  add(createdAt?: Instant): Promise<Id>;
+  openAccount(): Promise<Account>;
+  /** Queues an item of the account, or of any, created at that instant or at noon. */
+  add(createdAt?: Instant, account?: Account): Promise<Id>;
   letPass(milliseconds: number): Promise<void>;
 }
 
@@ -21,20 +23,54 @@ export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
   { it, expect }: TestFramework,
   opened: () => TestedQueue<Id, Item>,
 ): void {
-  const add = (createdAt?: Instant) => opened().add(createdAt);
+  const add = (createdAt?: Instant, account?: Account) => opened().add(createdAt, account);
+  /** Queues items of the account, each a moment after the one before. */
+  const addSome = async (account: Account, count: number) => {
+    const added: Id[] = [];
+    while (added.length < count) {
+      await letPass(1);
+      added.push(await add(NOON, account));
+    }
+    return added;
+  };
   const letPass = (milliseconds: number) => opened().letPass(milliseconds);
   const claim = (limit = 1_000) => opened().queue.claim({ limit, lease: MINUTE });
 
-  it('claims due items, the longest due first, and no more than asked for, whatever the clock says of their writer', async () => {
+  it('claims an account’s due items, the longest due first, and no more than asked for, whatever the clock says of their writer', async () => {
+    const account = await opened().openAccount();
     const added: Id[] = [];
     for (const ahead of [HOUR, 0, -HOUR, MINUTE]) {
-      added.push(await add(later(NOON, ahead)));
+      added.push(await add(later(NOON, ahead), account));
       await letPass(1);
     }
     expect(await claim(0)).toEqual([]);
     expect(idsOf(await claim(3))).toEqual(added.slice(0, 3));
     expect(idsOf(await claim(3))).toEqual(added.slice(3));
     expect(await claim()).toEqual([]);
+  });
+
+  it('claims items of accounts in turn, also within one claim', async () => {
+    const [many, few] = [await opened().openAccount(), await opened().openAccount()];
+    const [first, ...others] = await addSome(many, 6);
+    const [own, next] = await addSome(few, 2);
+    await letPass(1);
+    expect(idsOf(await claim(1))).toEqual([first]);
+    const [late] = await addSome(await opened().openAccount(), 1);
+    expect(idsOf(await claim(2))).toEqual([own, others[0]]);
+    expect(idsOf(await claim(5))).toEqual([late, next, ...others.slice(1, 4)]);
+    expect(idsOf(await claim())).toEqual(others.slice(4));
+  });
+
+  it('lets no account wait for another whose items are tried again', async () => {
+    const [failing, other] = [await opened().openAccount(), await opened().openAccount()];
+    await addSome(failing, 5);
+    for (const claimed of await claim()) await opened().queue.postpone(claimed, SECOND);
+    const own = await add(NOON, other);
+    expect(idsOf(await claim(1))).toEqual([own]);
+    await letPass(MARGIN);
+    const later = await add(NOON, other);
+    expect(idsOf(await claim(2))).toContain(later);
+    expect(await claim()).toHaveLength(4);
   });
 
   it('claims an item again only after its claim has expired, with the next claim number', async () => {

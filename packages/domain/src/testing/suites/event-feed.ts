@@ -16,7 +16,7 @@ import type { Transaction } from '../../kernel/transaction.js';
 import type { Message, MessageId } from '../../messages/message.js';
 import { decideRetry } from '../../messages/message.js';
 import { decideEnd, decideExpiry, decidePlacement, type Order } from '../../orders/order.js';
-import { atOnce, claimOne, NOON, openBefore, stateOf, Unique } from './fixtures.js';
+import { addMessage, atOnce, claimOne, NOON, openBefore, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 import { INTEGERS, TEXTS } from './samples.js';
 
@@ -70,7 +70,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       return ports.orders.place(placement, (state) => decidePlacement(state, placement, NOON), transaction);
     };
     const queue = (by = account): Promise<Message> =>
-      ports.messages.add({ id: unique.name() as MessageId, accountId: by.id, text: 'Hello\n"you"', createdAt: NOON });
+      addMessage(ports, { id: unique.name() as MessageId, accountId: by.id, text: 'Hello\n"you"', createdAt: NOON });
     /** A request that makes changes in one transaction. */
     const request = () => {
       const times = { now: NOON, expiredUntil: later(NOON, -DAY) };

@@ -18,6 +18,7 @@ import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
+import { decideQueueing, type Message, type NewMessage } from '../../messages/message.js';
 import { PLANS } from '../../accounts/plan.js';
 import type { Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import type { DeliveryAttempt } from '../../webhooks/delivery.js';
@@ -46,6 +47,16 @@ export function openBefore<Adapters extends Closable>(
 /** An attempt that took 25 ms. */
 export function tried(responseStatus?: number): DeliveryAttempt {
   return { attemptedAt: NOON, responseStatus, duration: 25 };
+}
+
+/** Queues the message, however many of its account are queued. */
+export async function addMessage(
+  { messages }: Pick<Ports, 'messages'>,
+  message: NewMessage,
+  transaction?: Transaction,
+): Promise<Message> {
+  const queueing = { message, limit: 1_000_000 };
+  return messages.add(queueing, (state) => decideQueueing(state, queueing), transaction);
 }
 
 /** What a decision of a test refuses with. */

@@ -5,7 +5,7 @@ import { DAY, later } from '../../kernel/clock.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { MessageId } from '../../messages/message.js';
 import { decidePlacement } from '../../orders/order.js';
-import { addKey, atOnce, NOON, openBefore, race, replaceKey, Unique } from './fixtures.js';
+import { addKey, addMessage, atOnce, NOON, openBefore, race, replaceKey, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'animals' | 'apiKeys' | 'idempotency' | 'messages' | 'orders';
@@ -66,7 +66,7 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
         // A decision that refuses leaves the transaction as it is.
         await expect(place()).rejects.toMatchObject({ code: 'too_many_orders' });
         const message = { id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON };
-        await ports.messages.add(message, transaction);
+        await addMessage(ports, message, transaction);
         await addKey(ports, unique.key(account), undefined, transaction);
         await replaceKey(ports, old.id, unique.key(account), undefined, transaction);
         throw new Error('the work failed');

@@ -2,10 +2,28 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { PagePlace } from '../../kernel/page.js';
-import type { Message, MessageId, MessageState, MessageStatus } from '../../messages/message.js';
+import {
+  decideQueueing,
+  type Message,
+  type MessageId,
+  type MessageState,
+  type MessageStatus,
+  type QueueingState,
+} from '../../messages/message.js';
 import type { MessagePlace, MessageQuery, MessageQueue } from '../../messages/message-queue.js';
 import { deliveryQueue } from './delivery-queue.js';
-import { atOnce, claimOne, NOON, openBefore, openWithPassword, present, stateOf, Unique } from './fixtures.js';
+import {
+  addMessage,
+  atOnce,
+  claimOne,
+  NOON,
+  openBefore,
+  openWithPassword,
+  present,
+  race,
+  stateOf,
+  Unique,
+} from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { TEXTS } from './samples.js';
 
@@ -34,7 +52,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
     const openAccount = () => adapters.ports.accounts.open(unique.account());
     const newId = () => unique.name() as MessageId;
     const add = (text = 'Hello', createdAt = NOON, { id: accountId } = account) =>
-      messages.add({ id: newId(), accountId, text, createdAt });
+      addMessage(adapters.ports, { id: newId(), accountId, text, createdAt });
     const claim = () => messages.claim({ limit: 1_000, lease: MINUTE });
     const addFailed = async (createdAt = NOON, by = account) => {
       const message = await add('Hello', createdAt, by);
@@ -76,7 +94,13 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
       const request = { traceparent, requestId: 'a-request' };
       const id = newId();
-      const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOON, ...request });
+      const message = await addMessage(adapters.ports, {
+        id,
+        accountId: account.id,
+        text: 'Hello',
+        createdAt: NOON,
+        ...request,
+      });
       expect(message).not.toHaveProperty('traceparent');
       expect(message).not.toHaveProperty('requestId');
       expect(await claimOne(messages)).toMatchObject(request);
@@ -113,9 +137,46 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
 
     deliveryQueue(framework, () => ({
       queue: messages,
-      add: async (createdAt) => (await add('Hello', createdAt)).id,
+      openAccount,
+      add: async (createdAt, by) => (await add('Hello', createdAt, by)).id,
       letPass,
     }));
+
+    describe('a message', () => {
+      const limit = 3;
+      const newMessage = (by: Account) => ({ id: newId(), accountId: by.id, text: 'Hello', createdAt: NOON });
+      const addTo = (by: Account) => {
+        const queueing = { message: newMessage(by), limit };
+        return messages.add(queueing, (state) => decideQueueing(state, queueing));
+      };
+
+      it('is decided on with the number of its account’s queued ones, also claimed and postponed, up to the limit', async () => {
+        const own = await openAccount();
+        const [sent, failed] = [await add('sent', NOON, own), await addFailed(NOON, own)];
+        await messages.markSent(sent.id);
+        await add();
+        const queuedFor = () =>
+          stateOf<QueueingState>((refuse) => messages.add({ message: newMessage(own), limit }, refuse));
+        for (let queued = 0; queued < limit; queued += 1) {
+          expect(await queuedFor()).toEqual({ queued });
+          await add('Hello', NOON, own);
+          for (const claimed of await claim()) await messages.postpone(claimed, HOUR);
+        }
+        await messages.retry(failed.id, () => ({ status: 'queued', failures: 0 }));
+        expect(await queuedFor()).toEqual({ queued: limit });
+      });
+
+      it('is refused beyond the limit, however many are added at once, and no other account’s is', async () => {
+        const [own, other] = [await openAccount(), await openAccount()];
+        const { values, reasons } = await race(20, (index) => addTo(index % 5 === 0 ? other : own).then(() => index));
+        expect(values.filter((index) => index % 5 > 0)).toHaveLength(limit);
+        expect(values.filter((index) => index % 5 === 0)).toHaveLength(limit);
+        for (const reason of reasons) expect(reason).toMatchObject({ code: 'too_many_messages' });
+        await messages.markSent(present((await claim()).find(({ accountId }) => accountId === own.id)).id);
+        await addTo(own);
+        await expect(addTo(own)).rejects.toMatchObject({ code: 'too_many_messages' });
+      });
+    });
 
     describe('a retry', () => {
       /** Queues it with one more failed attempt than it had, so that the number tells how many retries there were. */

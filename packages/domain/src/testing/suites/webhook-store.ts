@@ -6,7 +6,7 @@ import type { MessageId } from '../../messages/message.js';
 import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Turn, TurnEnd } from '../../webhooks/delivery.js';
 import type { NewWebhook, Webhook, WebhookFields, WebhookId } from '../../webhooks/webhook.js';
 import type { TurnRequest } from '../../webhooks/webhook-queue.js';
-import { byOperator, NOON, present, tried, type Unique } from './fixtures.js';
+import { addMessage, byOperator, NOON, present, tried, type Unique } from './fixtures.js';
 import type { OpenedQueue } from './framework.js';
 
 /** The ports that the suite of webhooks' deliveries needs. */
@@ -63,7 +63,7 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
   const addAnimal = () => animals.add(newAnimal({ name: unique.name(), categoryId: 1n }));
   /** Makes an event that is for one account. */
   const sendMessage = async (text: string, { id: accountId } = account) => {
-    const { id } = await messages.add({ id: unique.name() as MessageId, accountId, text, createdAt: NOON });
+    const { id } = await addMessage({ messages }, { id: unique.name() as MessageId, accountId, text, createdAt: NOON });
     await messages.markSent(id);
   };
   const publish = async () => {

@@ -46,3 +46,7 @@ export * from './1700000081400-find-addresses-in-one-form.js';
 export * from './1700000081500-add-feed-epoch.js';
 export * from './1700000081600-rename-categories-beside-additions.js';
 export * from './1700000081700-add-delivery-history.js';
+export * from './1700000082510-index-waiting-jobs.js';
+export * from './1700000082520-create-delivery-lines.js';
+export * from './1700000082530-deliver-messages-in-turn.js';
+export * from './1700000082540-deliver-account-mails-in-turn.js';
