@@ -4,6 +4,7 @@ import {
   explainListenError,
   type ListenAddress,
   localAddress,
+  tell,
   type Values,
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
@@ -54,6 +55,7 @@ export async function serveApi(
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
     const metrics = new ApiMetrics(read, OPERATIONS);
+    metrics.watchLog(log);
     const api = await createApi({
       application,
       clock: ports.clock,
@@ -75,7 +77,7 @@ export async function serveApi(
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const listening = localAddress(host, Number(new URL(await api.getUrl()).port));
-    console.error(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
+    tell(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
     log.logger.info(`Server listening at ${listening}`);
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {
