@@ -12,7 +12,7 @@ const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 
 
 const portal = usePortal({ secrets: [OLD] });
 const lines: string[] = [];
-const logger = pino({}, { write: (line) => lines.push(line) });
+const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
 const gone = usePortal({ log: { logger } });
 const secure = usePortal({ portalUrl: 'https://portal.example.com' });
 
