@@ -136,6 +136,16 @@ describe('a process that loses what it needs', () => {
     }
   });
 
+  it('logs why each loop of a worker fails, not what clients are told', async () => {
+    const reasons = () =>
+      [...worker.process.stdout.matchAll(/"loop":"[^"]*","reason":"([^"]*)"/g)].map(([, reason]) => reason);
+    gate.shut();
+    await until(() => reasons().some((reason) => /ECONN|terminated/.test(reason ?? '')));
+    await gate.reopen();
+    await logged(services, 'postgresql', 'return');
+    expect(reasons().filter((reason) => reason?.includes('try again later'))).toEqual([]);
+  });
+
   const isInstalled = prometheus !== undefined && alertmanager !== undefined && openRedis !== undefined;
   (isInstalled ? it : it.skip)(
     'raises an alert that reaches a receiver, with the runbook’s section, as Redis and a worker’s end do',

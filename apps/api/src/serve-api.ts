@@ -4,6 +4,7 @@ import {
   explainListenError,
   type ListenAddress,
   localAddress,
+  tell,
   type Values,
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
@@ -57,6 +58,7 @@ export async function serveApi(
     const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
     const turns = new Turns(settings.DATABASE_POOL_SIZE);
     const metrics = new ApiMetrics(read, turns, OPERATIONS);
+    metrics.watchLog(log);
     const api = await createApi({
       application,
       clock: ports.clock,
@@ -78,7 +80,7 @@ export async function serveApi(
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const listening = localAddress(host, Number(new URL(await api.getUrl()).port));
-    console.error(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
+    tell(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
     log.logger.info(`Server listening at ${listening}`);
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {

@@ -5,6 +5,7 @@ import {
   readSettings,
   storeSettings,
   takeNoArguments,
+  tell,
 } from '@adoption-store/config';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -17,7 +18,7 @@ const USAGE = `Usage:
 `;
 
 function complain(text: string): void {
-  console.error(printable(text));
+  tell(printable(text));
 }
 
 takeNoArguments(USAGE);

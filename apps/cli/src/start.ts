@@ -11,6 +11,7 @@ import {
   portalSettings,
   readSettings,
   takeNoArguments,
+  tell,
   workerSettings,
 } from '@adoption-store/config';
 import { reasonOf } from '@adoption-store/domain';
@@ -52,13 +53,13 @@ async function prepare(): Promise<void> {
     for (const { taken, port } of await findPorts(readSettings(all, process.env), isSet)) {
       process.env[taken.portSetting] = String(port);
       const reason = `port ${taken.port} of ${taken.host} is in use by another program`;
-      console.error(printable(`${reason}, so ${taken.portSetting} is ${port} until this ends`));
+      tell(printable(`${reason}, so ${taken.portSetting} is ${port} until this ends`));
     }
     const { PORTAL_URL, PORTAL_HOST, PORTAL_PORT } = readSettings(all, process.env);
     // The reference page of the API links to the portal.
     if (PORTAL_PORT !== 0) process.env['PORTAL_URL'] = PORTAL_URL ?? localAddress(PORTAL_HOST, PORTAL_PORT);
   } catch (error) {
-    console.error(printable(reasonOf(error)));
+    tell(printable(reasonOf(error)));
     process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
 }
@@ -82,8 +83,7 @@ async function start(service: string): Promise<void> {
 async function endOf(service: string, child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   // A service that exits without a signal has printed the reason itself.
-  if (signal !== null && !stopping.signal.aborted)
-    console.error(`the ${service} was ended by ${signal}, so all services stop`);
+  if (signal !== null && !stopping.signal.aborted) tell(`the ${service} was ended by ${signal}, so all services stop`);
   stop();
   // The signal arrived before the service could handle it; nothing was open yet.
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 0;

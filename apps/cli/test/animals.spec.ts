@@ -19,7 +19,7 @@ import { animalCommands } from '../src/animals/animal-commands.js';
 import { call, inShell } from './support/commands.js';
 
 // An import whose process is killed.
-expectDatabaseErrors('08006');
+expectDatabaseErrors('08006', '42501');
 
 const HEADER = 'id,name,categoryId,status\r\n';
 const ASM3_HEADER = 'ANIMALNAME,ANIMALSPECIES,MOVEMENTTYPE,ANIMALNOTFORADOPTION,ANIMALDECEASEDDATE,ANIMALNONSHELTER\n';
@@ -55,6 +55,25 @@ async function fileOf(name: string, text: string | Buffer): Promise<string> {
 }
 
 describe('animals import', () => {
+  it('by a role that may not is refused, and names the role that owns the tables', async () => {
+    for (const args of [[], ['--dry-run']]) {
+      const refused = call(
+        animalCommands,
+        ['import', '-', ...args],
+        { DATABASE_URL: database.url },
+        { stdin: inBytes('name,categoryId\nRex,1\n') },
+      );
+      const reason = 'permission denied to create temporary tables in database';
+      expect(await refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(`^an import needs the role that owns the tables, store_owner \\(${reason} .*\\)\\n$`),
+        ),
+      });
+    }
+  });
+
   it('adds the animals of a file, and says which ids they got and what has no field', async () => {
     const text = '{"name":"Rex","categoryId":1,"id":7}\n{"name":"Mia","categoryId":2,"age":3}\n';
     const file = await fileOf('some.ndjson', text);

@@ -48,7 +48,7 @@ export interface PortalOptions {
   /** Aborted when the portal must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   /** Without it nothing is logged. */
-  readonly log?: Log | undefined;
+  readonly log?: Pick<Log, 'logger'> | undefined;
   /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
   /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */

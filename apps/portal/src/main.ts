@@ -6,6 +6,7 @@ import {
   portalSettings,
   readSettings,
   runService,
+  tell,
   type Values,
 } from '@adoption-store/config';
 import { createApplication } from '@adoption-store/domain';
@@ -32,6 +33,7 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
   };
   try {
     const metrics = new PortalMetrics(read);
+    metrics.watchLog(log);
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const options = {
       keyEnvironment: settings.KEY_ENVIRONMENT,
@@ -58,7 +60,7 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
       throw explainListenError(error, { host, port, hostSetting: 'PORTAL_HOST', portSetting: 'PORTAL_PORT' });
     });
     const address = settings.PORTAL_URL ?? localAddress(host, Number(new URL(await portal.getUrl()).port));
-    console.error(`  Portal   ${address}\n`);
+    tell(`  Portal   ${address}\n`);
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
       await connections.end(told, times, () => portal.close());

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
-import type { Log } from '@adoption-store/telemetry';
 import { ask, until } from '@adoption-store/test-support';
 import { getPetDeprecation } from '@adoption-store/web';
 import { pino } from 'pino';
@@ -19,8 +18,7 @@ import {
 
 const lines: string[] = [];
 const logger = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
-const log: Log = { logger, gather: (fields) => lines.push(fields), close: () => Promise.resolve() };
-const portal = usePortal({ log, logRequests: true });
+const portal = usePortal({ log: { logger }, logRequests: true });
 
 const callerOf = (key: string) => portal.application.authenticate.execute(key);
 

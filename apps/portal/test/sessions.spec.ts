@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MINUTE } from '@adoption-store/domain';
+import { pino } from 'pino';
 import { createPortal } from '../src/create-portal.js';
 import { type Purpose, signerFor } from '../src/http/secrets.js';
 import { usePortal } from './support/portal.js';
@@ -10,7 +11,9 @@ const NEXT = 'quite another pass phrase';
 const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 32 characters'];
 
 const portal = usePortal({ secrets: [OLD] });
-const gone = usePortal();
+const lines: string[] = [];
+const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+const gone = usePortal({ log: { logger } });
 const secure = usePortal({ portalUrl: 'https://portal.example.com' });
 
 const signIn = (person: Person) => person.post('/sign-in', { email: person.email, password: PASSWORD });
@@ -128,7 +131,7 @@ describe('cookies', () => {
     }
   });
 
-  it('without the database, style, script and health are answered, and a page asks to come back', async () => {
+  it('without the database, style, script and health are answered, and a page asks to come back, which is logged as no defect', async () => {
     const person = await gone.signedUp();
     const files = await filesOf(person);
     gone.loseDatabase();
@@ -141,6 +144,9 @@ describe('cookies', () => {
       expect(answer.text).toContain('Temporarily unavailable');
       expect(answer.text).not.toContain('ECONN');
     }
+    const failures = lines.map((line) => JSON.parse(line) as Record<'msg' | 'stack', string>);
+    expect(new Set(failures.map(({ msg }) => msg))).toEqual(new Set(['service_unavailable']));
+    expect(failures[0]?.stack).toMatch(/caused by .*ECONN|caused by .*terminated/);
   });
 
   it('that was chosen is not used for the tokens of forms, and theirs is worth nothing as a session', async () => {

@@ -1,8 +1,8 @@
-import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
+import { CLOSING_TIME, tell, type Values, type workerSettings } from '@adoption-store/config';
 import { type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
-import { logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
+import { type Log, logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
 import { deliverAccountMails } from './accounts/deliver-account-mails.js';
 import { requestOf } from './attempt-log.js';
 import { BackgroundJobs } from './background-jobs.js';
@@ -20,12 +20,14 @@ type Settings = Values<typeof workerSettings>;
 
 /** Starts the worker's jobs. The returned function stops them. */
 export async function startWorker(settings: Settings): Promise<() => Promise<void>> {
-  const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
+  const serviceLog = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
+  const { logger: log } = serviceLog;
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const mail = mailOf(settings);
-  const { ports, isReady, checkClock, read, close } = await openStore(settings, log, mail ?? writeTo(log));
+  const { ports, isReady, checkClock, read, close } = await openStore(settings, log, mail ?? writeTo(serviceLog));
   try {
     const metrics = new WorkerMetrics(ports.clock, read);
+    metrics.watchLog(serviceLog);
     const sender = metrics.timing(ports.messageSender);
     const application = createApplication(
       { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
@@ -58,14 +60,14 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
       mail === undefined
         ? 'messages are written to this log, because SMTP_URL is not set'
         : `messages go to ${mail.to}`;
-    console.error(`The worker is ready: ${way}, health at ${health.address}/readyz`);
+    tell(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
       // If a mail server hangs, it isn't waited for. Another worker sends the message once its lease has expired.
       await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, jobs.stop());
       await close();
       health.close();
       await tracing?.close();
-      await closeLog();
+      await serviceLog.close();
     };
   } catch (error) {
     await close();
@@ -119,12 +121,15 @@ function serveHealth({ WORKER_HOST: host, WORKER_PORT: port }: Settings, { isRea
 }
 
 /** Delivers messages to the log, if there is no mail server. They are logged at any log level, so that none is lost. */
-function writeTo(log: Logger): (message: ClaimedMessage) => void {
-  const always = log.child({}, { level: 'info' });
-  return ({ id, from, isProven, text, ...message }) => {
-    always.info(
-      { ...requestOf(message), message: id, from: escapeInvisible(from), unproven: !isProven || undefined, text },
-      'a message to the store',
-    );
+function writeTo(log: Log): (message: ClaimedMessage) => Promise<void> {
+  return async ({ id, from, isProven, text, ...message }) => {
+    await log.deliver({
+      ...requestOf(message),
+      message: id,
+      from: escapeInvisible(from),
+      unproven: !isProven || undefined,
+      text,
+      msg: 'a message to the store',
+    });
   };
 }

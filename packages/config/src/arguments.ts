@@ -1,3 +1,5 @@
+import { tell } from './tell.js';
+
 /** The exit code of wrong usage (EX_USAGE in sysexits.h). */
 export const EXIT_USAGE = 64;
 
@@ -15,6 +17,6 @@ export function takeNoArguments(usage: string): void {
     process.stdout.write(usage);
     process.exit(0);
   }
-  process.stderr.write(`this program takes no arguments\n\n${usage}`);
+  tell(`this program takes no arguments\n\n${usage.trimEnd()}`);
   process.exit(EXIT_USAGE);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { takeNoArguments } from './arguments.js';
 import { ConfigError, EXIT_CONFIG } from './environment.js';
+import { tell } from './tell.js';
 
 /** Milliseconds of SHUTDOWN_TIMEOUT that are left for closing connections, after the last requests. */
 export const CLOSING_TIME = 3_000;
@@ -43,7 +44,7 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
     await close();
     process.exit(0);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    tell(error instanceof Error ? error.message : String(error));
     process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
 }
@@ -65,7 +66,7 @@ function stopSignal(timeout: number): AbortSignal {
 }
 
 function giveUp(timeout: number): void {
-  console.error(`the service did not stop within ${timeout / 1_000} s of the signal, so it is killed now`);
+  tell(`the service did not stop within ${timeout / 1_000} s of the signal, so it is killed now`);
   process.exit(1);
 }
 

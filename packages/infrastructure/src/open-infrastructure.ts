@@ -40,6 +40,7 @@ import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
 import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
 import { SecretCipher } from './webhooks/secret-cipher.js';
 import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
+import { answerWithin } from './kernel/answers.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { Lazy } from './kernel/lazy.js';
 import { nodeCryptography, systemClock } from './kernel/node-platform.js';
@@ -63,7 +64,7 @@ export interface InfrastructureConfig {
    * How this process delivers messages: by e-mail, or by calling a function. Undefined: it delivers none. Mails to
    * accounts are only delivered by e-mail.
    */
-  readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
+  readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => Promise<void>) | undefined;
   /**
    * Encrypt the secrets of webhooks: the first one encrypts, all decrypt. Default: a secret that is stored in the
    * database.
@@ -268,9 +269,7 @@ async function openAccountMailSender(delivery: InfrastructureConfig['delivery'])
 
 async function openMessageSender(delivery: InfrastructureConfig['delivery'] = refuse) {
   if (typeof delivery === 'function') {
-    const send = async (message: ClaimedMessage) => {
-      delivery(message);
-    };
+    const send = (message: ClaimedMessage, timeout: number) => answerWithin(timeout, delivery(message));
     return { send, close: () => undefined };
   }
   const { SmtpMessageSender } = await import('./messages/smtp-message-sender.js');

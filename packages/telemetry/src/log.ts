@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
-import { destination, type DestinationStream, type Logger, pino } from 'pino';
+import { tell } from '@adoption-store/config';
+import { type Logger, pino } from 'pino';
+import { LineWriter } from './line-writer.js';
 import { redactKeys } from './redact-keys.js';
 
-// POSIX writes up to this many bytes to a pipe atomically, so lines of several processes don't mix.
-const PIPE_BUF = 4_096;
-/** Most bytes that wait for a slow reader. Further lines are dropped. */
-const BACKLOG = 16 * 1_024 * 1_024;
+/** Most characters of lines that wait to be written together. */
+const MOST_GATHERED = 4_096;
 /** Longest time that a buffered line waits, in milliseconds. */
 const LONGEST_WAIT = 1_000;
-/** Attempts to write the last lines when the process exits, 100 ms apart (sonic-boom's BUSY_WRITE_TIMEOUT). */
-const LAST_ATTEMPTS = 10;
+/** Milliseconds without a dropped line after which the next one is reported again. */
+const QUIET = 60_000;
 
 /** A service's log on standard output: JSON lines, or readable text on a terminal. API keys are removed from it. */
 export interface Log {
@@ -20,7 +20,17 @@ export interface Log {
    * @param fields JSON properties, each preceded by a comma.
    */
   readonly gather: (fields: string) => void;
-  /** Resolves when every line is written. `process.exit` alone loses a write that waits for a slow reader. */
+  /**
+   * Writes a line at any log level, and resolves when it is written.
+   *
+   * @throws Error if it can't be written, as on a full disk.
+   */
+  readonly deliver: (fields: object) => Promise<void>;
+  /** The number of lines that could not be written. */
+  readonly dropped: () => number;
+  /**
+   * Resolves when every line is written or dropped. `process.exit` alone loses a write that waits for a slow reader.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -32,44 +42,68 @@ interface LogOptions {
 
 export async function openLog({ service: name, level }: LogOptions): Promise<Log> {
   const pretty = process.stdout.isTTY ? await terminal() : undefined;
-  let attempts = Infinity;
-  // Registered before pino's own listener, which writes again unless the stream is destroyed.
-  process.on('exit', () => {
-    attempts = LAST_ATTEMPTS;
-    write();
-    try {
-      stream.flushSync?.();
-    } catch {
-      // Nobody reads the output, and the process must end nevertheless.
-    }
-    stream.destroy?.();
+  const writer = new LineWriter(1, {
+    onDrop: reportDrops(),
+    onRecovery: () => {
+      logger.warn({ dropped: writer.dropped }, 'lines of this log could not be written');
+    },
   });
-  const stream = pretty ?? lines(() => (attempts -= 1) > 0);
+  const toText = (lines: string) => {
+    const text = redactKeys(lines);
+    return pretty === undefined ? text : text.trimEnd().split('\n').map(pretty).join('');
+  };
   const base = { pid: process.pid, hostname: hostname(), name };
+  const stream = {
+    write: (line: string) => {
+      writer.write(toText(line));
+    },
+  };
+  const logger = pino({ level, base }, stream);
   const who = JSON.stringify(base).slice(1, -1);
+  const lineOf = (fields: string) => `{"level":30,"time":${Date.now()},${who}${fields}}\n`;
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
-  const write = () => {
+  const writeGathered = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (gathered !== '') stream.write(redactKeys(gathered));
+    if (gathered !== '') stream.write(gathered);
     gathered = '';
   };
+  process.on('exit', () => {
+    writeGathered();
+    writer.end();
+  });
   return {
-    logger: pino({ level, base, hooks: { streamWrite: redactKeys } }, stream),
+    logger,
     gather(fields) {
-      const line = `{"level":30,"time":${Date.now()},${who}${fields}}\n`;
-      if (gathered.length + line.length > PIPE_BUF) write();
+      const line = lineOf(fields);
+      if (gathered.length + line.length > MOST_GATHERED) writeGathered();
       gathered += line;
-      timer ??= setTimeout(write, LONGEST_WAIT).unref();
+      timer ??= setTimeout(writeGathered, LONGEST_WAIT).unref();
     },
-    async close() {
-      write();
-      await new Promise<unknown>((resolve) => {
-        if (stream.flush === undefined) resolve(undefined);
-        else stream.flush(resolve);
+    deliver(fields) {
+      return new Promise((resolve, reject) => {
+        writer.write(toText(lineOf(`,${JSON.stringify(fields).slice(1, -1)}`)), (failure) => {
+          if (failure === undefined) resolve();
+          else reject(failure);
+        });
       });
     },
+    dropped: () => writer.dropped,
+    async close() {
+      writeGathered();
+      await writer.flush();
+    },
+  };
+}
+
+/** Returns a function that tells the operator on standard error when lines begin to be dropped. */
+function reportDrops(): (reason: Error) => void {
+  let last = -Infinity;
+  return ({ message }) => {
+    const now = performance.now();
+    if (now - last > QUIET) tell(`the log can't be written (${message}), so its lines are dropped`);
+    last = now;
   };
 }
 
@@ -90,20 +124,8 @@ export function logDependencies({ logger }: Pick<Log, 'logger'>) {
   };
 }
 
-type Stream = DestinationStream & {
-  readonly flush?: (written: (error?: Error) => void) => void;
-  readonly flushSync?: () => void;
-  readonly destroy?: () => void;
-};
-
-/** Never waits for a slow reader while the process runs. */
-function lines(retryEAGAIN: () => boolean): Stream {
-  // With a minLength of 0, `flush` calls back before the lines are written.
-  return destination({ dest: 1, sync: false, minLength: 1, maxWrite: PIPE_BUF, maxLength: BACKLOG, retryEAGAIN });
-}
-
 /** Undefined if pino-pretty isn't installed: it is only for developers. */
-async function terminal(): Promise<Stream | undefined> {
+async function terminal(): Promise<((line: string) => string) | undefined> {
   const pretty = await import('pino-pretty').catch(() => undefined);
-  return pretty?.default({ sync: true, singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  return pretty?.prettyFactory({ singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
 }

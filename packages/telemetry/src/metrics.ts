@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Log } from './log.js';
 import type { Page } from './pages.js';
 
 /** The state of a process. */
@@ -26,6 +27,14 @@ export class Metrics {
   /** The metrics in Prometheus' text format. */
   async page(): Promise<Page> {
     return { status: 200, body: await this.registry.metrics(), type: this.registry.contentType };
+  }
+
+  /** Adds the count of lines that the log could not write. */
+  watchLog({ dropped }: Pick<Log, 'dropped'>): void {
+    const help = 'Lines of the log that could not be written, as on a full disk';
+    this.counter('log_lines_dropped_total', help, [], (counter) => {
+      counter.inc(dropped());
+    });
   }
 
   /** @param collect sets the value when Prometheus asks. For counts that are kept elsewhere. */

@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { continueTrace, formatTraceparent, parseTraceparent } from './trace-context.js';
 
 const LINES = 5_000;
 
 /** A process that logs more than a pipe holds, until a write waits for the reader, and ends as it is told. */
-function logging(end: string) {
+function logging(end: string, output: 'pipe' | number = 'pipe') {
   const program = `
     const { setTimeout } = await import('node:timers/promises');
     const { openLog } = await import(${JSON.stringify(new URL('../dist/log.js', import.meta.url).href)});
@@ -20,7 +21,7 @@ function logging(end: string) {
       process.exit(0);
     });`;
   return spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', output, output === 'pipe' ? 'inherit' : output, 'ipc'],
   }) as ChildProcess & { readonly stdout: Readable };
 }
 
@@ -48,6 +49,37 @@ describe('a log', () => {
     const child = logging('');
     expect(await once(child, 'exit')).toEqual([0, null]);
     child.stdout.destroy();
+  });
+});
+
+describe('a log on a full disk', () => {
+  let full: number;
+  beforeEach(() => {
+    full = openSync('/dev/full', 'w');
+  });
+  afterEach(() => {
+    closeSync(full);
+  });
+
+  it.each([
+    ['exit', 'log.gather(\',"msg":"last"\')', 0],
+    ['close the log', 'await log.close()', 0],
+    ['fail', "log.logger.error('last'); setImmediate(() => { throw new Error('uncaught') }); return", 1],
+  ])('lets the process %s', async (_what, end, code) => {
+    expect(await once(logging(end, full), 'exit')).toEqual([code, null]);
+  });
+
+  it('refuses a line that must not be lost', async () => {
+    const child = logging(
+      "await log.deliver({ msg: 'a message' }).catch(({ code }) => process.exit(code === 'ENOSPC' ? 3 : 4))",
+      full,
+    );
+    expect(await once(child, 'exit')).toEqual([3, null]);
+  });
+
+  it('counts the lines that it loses', async () => {
+    const child = logging(`await log.close(); process.exit(log.dropped() === ${LINES} ? 3 : 4)`, full);
+    expect(await once(child, 'exit')).toEqual([3, null]);
   });
 });
 

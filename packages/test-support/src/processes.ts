@@ -61,7 +61,7 @@ export class Running {
     program: string,
     args: readonly string[],
     environment: Environment,
-    options: Pick<SpawnOptions, 'cwd' | 'detached'> = {},
+    options: Pick<SpawnOptions, 'cwd' | 'detached' | 'stdio'> = {},
   ) {
     const flags = ['--throw-deprecation', ...(FLAGS[program] ?? [])];
     this.child = spawn(process.execPath, [...flags, program, ...args], {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 const HEALTH = ['/livez', '/readyz'];
 
 /** Logs one line per request. It has the route, not the address, which may contain personal data. */
-export function logRequests(fastify: FastifyInstance, { logger }: Log): void {
+export function logRequests(fastify: FastifyInstance, { logger }: Pick<Log, 'logger'>): void {
   fastify.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
     const { url: route = '*' } = request.routeOptions;
     // Successful health checks aren't logged: probes repeat them every few seconds.

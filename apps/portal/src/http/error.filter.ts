@@ -47,7 +47,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent || reply.raw.headersSent) return;
     const status = statusOf(error);
     if (status >= 500) {
-      request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
+      const fields = { request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) };
+      request.log.error(fields, status === 503 ? 'service_unavailable' : 'defect');
     }
     const retryAfter =
       error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;

@@ -177,3 +177,11 @@ it('an error is told by its message alone, and several by those of each', () => 
   expect(reasonOf(Object.assign(new Error('refused'), { sent: 'secret' }))).toBe('refused');
   expect(reasonOf(new AggregateError([new Error('refused'), 'away'], 'all'))).toBe('refused; away');
 });
+
+it('the reason why the service is unavailable is that of its cause, not what clients are told', () => {
+  const cause = new AggregateError([new Error('No space left on device')]);
+  const told = 'try again later';
+  expect(reasonOf(new DomainError('service_unavailable', told, { cause }))).toBe('No space left on device');
+  expect(reasonOf(new DomainError('service_unavailable', told))).toBe(told);
+  expect(reasonOf(new Error('for operators', { cause }))).toBe('for operators');
+});

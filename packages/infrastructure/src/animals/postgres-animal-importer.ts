@@ -14,7 +14,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
-import { isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
+import { INSUFFICIENT_PRIVILEGE, isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
 import { storeEventOfEach } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
@@ -84,6 +84,8 @@ const STORE_OTHERS = `
   ), event AS (${STORE_ADDED})
   SELECT min(id) AS first, max(id) AS last FROM added`;
 
+const OWNER = `SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid = 'animals'::regclass`;
+
 /** Copies the animals into a table of its own connection, and stores them from there in one transaction. */
 export class PostgresAnimalImporter implements AnimalImporter {
   constructor(
@@ -103,6 +105,8 @@ export class PostgresAnimalImporter implements AnimalImporter {
       if (refused.count > 0 || !isWanted()) return { refused, newIds: undefined };
       await reserveIds(client);
       return await this.store(client);
+    } catch (error) {
+      throw sqlState(error) === INSUFFICIENT_PRIVILEGE ? await namingOwner(client, error) : error;
     } finally {
       // This also rolls back a transaction that is still open.
       await client.end();
@@ -195,6 +199,14 @@ async function reserveIds(client: pg.Client): Promise<void> {
       await delay(PAUSE);
     }
   }
+}
+
+/** The error of a role that may not import, with the role that may. */
+async function namingOwner(client: pg.Client, cause: unknown): Promise<Error> {
+  await client.query('ROLLBACK');
+  const { rows } = await client.query<{ owner: string }>(OWNER);
+  const reason = cause instanceof Error ? cause.message : '';
+  return new Error(`an import needs the role that owns the tables, ${rows[0]?.owner ?? ''} (${reason})`, { cause });
 }
 
 function animalId(stored: string): AnimalId {
