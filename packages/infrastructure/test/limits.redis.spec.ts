@@ -18,6 +18,7 @@ import { ask, askRedis, type RedisServer, redisFor, redisServerFor } from '@adop
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { type CreatedRequestCounter, createRequestCounter } from '../src/limits/create-request-counter.js';
+import type { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
 import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { closedAfterEach, type Database, openDatabase } from './databases.js';
 import {
@@ -146,7 +147,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(fallbacks()).toBe(2);
   });
 
-  it('decides in process once Redis is frozen, waits for it only once, and returns by itself', async () => {
+  it('decides in process once Redis is frozen, soon waits for it no more, and returns by itself', async () => {
     const { counter, fallbacks } = await open(500);
     await counter.count(request());
     redis.freeze();
@@ -157,8 +158,37 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect([fallbacks(), events.length]).toEqual([60, 1]);
     redis.thaw();
     await isBack();
-    expect((await counter.count(request())).outcome).toBe('admitted');
+    expect((await counter.count(request())).outcome).toBe('rate_limited');
+    expect((await counter.count(request({ now: later(noon, MINUTE) }))).outcome).toBe('admitted');
     expect(fallbacks()).toBe(60);
+  });
+
+  it('admits at most a limit to each instance in ten losses of Redis and its counts, and one limit to all in the next minute', async () => {
+    const instances = [await open(TIMEOUT), await open(TIMEOUT)];
+    const limits = { perMinute: 200, perDay: 1_000_000 };
+    const send = async (now: Instant) => {
+      const sent = instances.map(async ({ counter }) =>
+        // Each by a new key, so that none is banned.
+        counter.count(request({ requester: { accountId: requester.accountId, keyId: newKey() }, limits, now })),
+      );
+      return (await Promise.all(sent)).filter(({ outcome }) => outcome === 'admitted').length;
+    };
+    let admitted = 0;
+    for (let losses = 0; losses < 10; losses += 1) {
+      for (let sent = 0; sent < 50; sent += 1) admitted += await send(noon);
+      await redis.kill();
+      for (let sent = 0; sent < 5; sent += 1) admitted += await send(noon);
+      await redis.startAgain();
+      while (!instances.every(({ counter }) => (counter as FallbackRequestCounter).isShared)) {
+        admitted += await send(noon);
+        await nextTurn();
+      }
+    }
+    for (let sent = 0; sent < 200; sent += 1) admitted += await send(noon);
+    expect(admitted).toBe(instances.length * limits.perMinute);
+    let next = 0;
+    for (let sent = 0; sent < 150; sent += 1) next += await send(later(noon, MINUTE));
+    expect(next).toBe(limits.perMinute);
   });
 
   describe('with an account of many keys', () => {
