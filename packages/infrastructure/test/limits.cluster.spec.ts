@@ -99,7 +99,7 @@ if (openCluster !== undefined) {
     await move;
     await send(known, 260);
     expect(admitted).toBe(2 * many.perMinute);
-    expect(await to.ask(`GET ${keyOf(known)}`)).toContain(' 1000 ');
+    expect(await to.ask(`HGET ${keyOf(known)} usage`)).toContain(' 1000 ');
   });
 
   it('lose and double no replicated count where a primary is killed, and share again once its replica is promoted', async () => {
@@ -111,7 +111,7 @@ if (openCluster !== undefined) {
     const send = async ({ counter }: Instance) => counter.count({ requester, limits, now: noon });
     const counts = async () => {
       const client = new Redis(replica?.url ?? '', { readOnly: true });
-      const counted = await client.get(keyOf(requester)).finally(() => {
+      const counted = await client.hget(keyOf(requester), 'usage').finally(() => {
         client.disconnect();
       });
       return Number(counted?.split(' ')[1]);

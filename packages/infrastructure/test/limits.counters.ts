@@ -92,8 +92,12 @@ function edgesOf({ minute, day, bannedUntil }: Verdict, bannedAt: Instant): read
   return bannedUntil === undefined ? [...ends, ...starts.map((start) => later(start, -MOST_SKEW))] : [bannedUntil];
 }
 
-/** The port's suite, and the domain's function as the model of it. */
-export function counterSuites(name: string, open: OpenRequestCounter): void {
+/**
+ * The port's suite, and the domain's function as the model of it.
+ *
+ * @param mostBack milliseconds by which the clock may go back without that the counter forgets anything.
+ */
+export function counterSuites(name: string, open: OpenRequestCounter, mostBack: number = DAY): void {
   requestCounterSuite(framework, name, open);
 
   const policy: BanPolicy = { refusals: 3, firstBan: 5 * MINUTE, longestBan: 15 * MINUTE };
@@ -126,8 +130,8 @@ export function counterSuites(name: string, open: OpenRequestCounter): void {
       let last: Verdict | undefined;
       let requester: Requester = key;
       for (const { when, who, perMinute, perDay, times, method, isPurgedBefore } of steps) {
-        // If the clock goes back to a day before, a counter without stored rows forgets what it has just written.
-        const earliest = Math.min(startOf(DAY, latest), later(latest, -MOST_SKEW));
+        // A counter without stored rows forgets a day once the next one begins, and Redis an ended field.
+        const earliest = Math.max(Math.min(startOf(DAY, latest), later(latest, -MOST_SKEW)), later(latest, -mostBack));
         if (typeof when === 'number') {
           now = instant(Math.max(later(now, when), earliest));
           requester = requesters[who];

@@ -38,6 +38,7 @@ describe('the fallback', () => {
   class AnsweredByHand {
     isReady = true;
     connectionError: Error | undefined;
+    endedConnections = 0;
     isClosed = false;
     readonly asked: Asked<Decision>[] = [];
     readonly looked: Asked<Verdict>[] = [];
@@ -68,11 +69,18 @@ describe('the fallback', () => {
       (failure) => states.push(failure),
     );
   }
+  /** A call that fails. The probe of it isn't answered yet. */
+  async function failCall(): Promise<Verdict> {
+    const failed = counter.count(requestAt());
+    redis.asked.shift()?.reject(LOST);
+    await pass(0);
+    return failed;
+  }
   /** Loses Redis. */
   async function lose(): Promise<void> {
-    const lost = counter.count(requestAt());
-    redis.asked.shift()?.reject(LOST);
-    await lost;
+    await failCall();
+    redis.probed.shift()?.reject(LOST);
+    await pass(0);
   }
   const decisionAt = (now = noon, used = 0) =>
     decide(
@@ -109,6 +117,9 @@ describe('the fallback', () => {
     const unanswered = counter.look(ofKey);
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
+    await pass(0);
+    redis.probed.shift()?.reject(LOST);
+    await pass(0);
     expect(states).toEqual([undefined, LOST]);
     // It doesn't ask a Redis that is lost.
     expect((await counter.look(ofKey)).minute.used).toBe(0);
@@ -142,6 +153,47 @@ describe('the fallback', () => {
     first?.resolve(decisionAt());
     expect((await late).minute.used).toBe(1);
     expect((await counter.look(requestAt())).minute.used).toBe(2);
+  });
+
+  it('a call that fails is decided in this process, and a probe decides at once whether Redis is lost', async () => {
+    expect((await failCall()).minute.used).toBe(1);
+    expect((await failCall()).minute.used).toBe(2);
+    expect([redis.probed.length, states, counter.isShared]).toEqual([1, [undefined], true]);
+    redis.probed.shift()?.resolve();
+    await pass(0);
+    expect([states, counter.isShared, counter.fallbacks]).toEqual([[undefined, undefined], true, 2]);
+    const next = counter.count(requestAt());
+    redis.asked.shift()?.resolve(decisionAt());
+    expect(await next).toMatchObject({ minute: { used: 1 } });
+  });
+
+  it('this process admits no more than a limit, whatever Redis has forgotten meanwhile, and the next minute’s', async () => {
+    for (const isNoticed of [true, false]) {
+      open();
+      const requester = newRequester();
+      const limits = { perMinute: 3, perDay: 5 };
+      const request = { requester, limits, now: noon };
+      /** An answer of a Redis that has counted nothing. */
+      const forgotten = async (now = noon) => {
+        const answered = counter.count({ ...request, now });
+        const nothing = { usage: NO_USAGE, refusals: NO_REFUSALS };
+        redis.asked.shift()?.resolve(decide(nothing, limits, now, DEFAULT_BAN_POLICY));
+        return (await answered).outcome;
+      };
+      // Without a loss an operator has reset the counts.
+      for (let sent = 0; sent < 4; sent += 1) expect(await forgotten()).toBe('admitted');
+      if (isNoticed) {
+        await lose();
+        await pass(100);
+        redis.probed.shift()?.resolve();
+        await pass(0);
+      } else redis.endedConnections += 1;
+      expect(await forgotten()).toBe('rate_limited');
+      expect(await forgotten(later(noon, MINUTE))).toBe('admitted');
+      expect(await forgotten(later(noon, MINUTE))).toBe('admitted');
+      expect(await forgotten(later(noon, MINUTE))).toBe('daily_quota_exceeded');
+      counter.close();
+    }
   });
 
   it('Redis is probed 400 ms after each answer, and used meanwhile', async () => {

@@ -1,5 +1,6 @@
 import type { ApiKeyId, CountedRequest, Instant, KeyRequester, RequestCounter, Verdict } from '@adoption-store/domain';
 import { failureOf } from '../kernel/answers.js';
+import { AdmittedHere } from './admitted-here.js';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
@@ -8,15 +9,20 @@ const PROBE_INTERVAL = 400;
 const RETRY_INTERVAL = 100;
 
 /**
- * Decides with Redis and, while Redis is lost, in this process. Only requests that are in progress at the loss wait for
- * Redis. After it, probes in the background notice when Redis answers again.
+ * Decides with Redis and, while Redis is lost, in this process. A call that fails is decided in this process; whether
+ * Redis is lost is decided by a probe, because one slow call delays only its own requests. While Redis is lost, probes
+ * in the background notice when it answers again.
  */
 export class FallbackRequestCounter implements RequestCounter {
   /** Requests that this process decided by itself. */
   fallbacks = 0;
   /** Whether the instances currently count together. */
   isShared = true;
+  private readonly admitted = new AdmittedHere();
   private timer: NodeJS.Timeout | undefined;
+  private isProbing = false;
+  /** The ended connections of which `admitted` knows. */
+  private endedConnections: number;
 
   /** @param onState called with the failure each time Redis fails, and with undefined each time it answers a probe. */
   constructor(
@@ -24,30 +30,22 @@ export class FallbackRequestCounter implements RequestCounter {
     private readonly local: InProcessRequestCounter,
     private readonly onState: (failure: unknown) => void,
   ) {
+    this.endedConnections = shared.endedConnections;
     this.probeIn(PROBE_INTERVAL);
     if (shared.isReady) onState(undefined);
     else this.lose();
   }
 
   async count(request: CountedRequest): Promise<Verdict> {
-    if (!this.isUsable()) return this.countHere(request);
-    const refusal = this.local.refusalOf(request);
-    if (refusal !== undefined) return refusal;
-    try {
-      const decision = await this.shared.decide(request);
-      // If Redis is lost, this process continues from these counts, so that no account's day starts at zero.
-      if (this.isShared) this.local.remember(request, decision);
-      return decision.verdict;
-    } catch (error) {
-      this.lose(error);
-      return this.countHere(request);
-    }
+    const verdict = await this.decide(request);
+    this.noticeLoss(verdict);
+    return this.admitted.count(request, verdict);
   }
 
   /** For an address it doesn't ask Redis: anybody can send such requests, so they must stay cheap. */
   async look(request: CountedRequest): Promise<Verdict> {
     if ('address' in request.requester) return this.local.look(request);
-    return this.read((counter) => counter.look(request));
+    return this.admitted.look(request, await this.read((counter) => counter.look(request)));
   }
 
   async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
@@ -65,19 +63,43 @@ export class FallbackRequestCounter implements RequestCounter {
     this.shared.close();
   }
 
+  private async decide(request: CountedRequest): Promise<Verdict> {
+    if (!this.isUsable()) return this.countHere(request);
+    const refusal = this.local.refusalOf(request);
+    if (refusal !== undefined) return refusal;
+    try {
+      const decision = await this.shared.decide(request);
+      // If Redis is lost, this process continues from these counts, so that no account's day starts at zero.
+      if (this.isShared) this.local.remember(request, decision);
+      return decision.verdict;
+    } catch {
+      this.probeNow();
+      return this.countHere(request);
+    }
+  }
+
   private async read<Result>(ask: (counter: RequestCounter) => Promise<Result>): Promise<Result> {
     if (!this.isUsable()) return ask(this.local);
     try {
       return await ask(this.shared);
-    } catch (error) {
-      this.lose(error);
+    } catch {
+      this.probeNow();
       return ask(this.local);
     }
   }
 
-  private countHere(request: CountedRequest): Verdict | Promise<Verdict> {
+  private async countHere(request: CountedRequest): Promise<Verdict> {
     this.fallbacks += 1;
-    return this.local.count(request);
+    const verdict = await this.local.count(request);
+    this.admitted.bind(verdict);
+    return verdict;
+  }
+
+  /** A connection may have ended and come back between two requests, and Redis may have lost its counts meanwhile. */
+  private noticeLoss(verdict: Verdict): void {
+    const { endedConnections } = this.shared;
+    if (endedConnections !== this.endedConnections) this.admitted.bind(verdict);
+    this.endedConnections = endedConnections;
   }
 
   private isUsable(): boolean {
@@ -92,6 +114,10 @@ export class FallbackRequestCounter implements RequestCounter {
     this.probeIn(RETRY_INTERVAL);
   }
 
+  private probeNow(): void {
+    if (this.isUsable() && !this.isProbing) this.probeIn(0);
+  }
+
   private probeIn(milliseconds: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.probe(), milliseconds).unref();
@@ -99,7 +125,9 @@ export class FallbackRequestCounter implements RequestCounter {
 
   private async probe(): Promise<void> {
     const { timer } = this;
+    this.isProbing = true;
     const failure = await failureOf(this.shared.probe());
+    this.isProbing = false;
     // While the probe ran, the counter was closed, or a request noticed the loss.
     if (this.timer !== timer) return;
     if (failure === undefined) {

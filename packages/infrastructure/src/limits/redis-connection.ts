@@ -32,6 +32,8 @@ const CONNECTION = {
 export class RedisConnection {
   /** Why it, or a node of the cluster, isn't connected. Undefined once connected. */
   error: Error | undefined;
+  /** The connections that have ended so far, of all nodes. */
+  ended = 0;
   private client: Scripted<Redis> | Scripted<Cluster>;
   /** Whether the kind of the client is final. A single address may be that of one Redis or of a cluster. */
   private isSettled: boolean;
@@ -144,6 +146,7 @@ export class RedisConnection {
       scripts: { countRequests: { lua: this.lua } },
     });
     redis.on('error', (error: Error) => (this.error = error));
+    redis.on('close', () => (this.ended += 1));
     return redis as Scripted<Redis>;
   }
 
@@ -164,6 +167,7 @@ export class RedisConnection {
       redisOptions: { ...CONNECTION, ...credentialsOf(urls), ...(isTls(urls) && { tls: {} }) },
       scripts: { countRequests: { lua: this.lua } },
     });
+    cluster.on('-node', () => (this.ended += 1));
     cluster.on('node error', (error: Error) => (this.error = error));
     // No node answered.
     cluster.on('error', (error: Error & { lastNodeError?: Error }) => (this.error = error.lastNodeError ?? error));

@@ -86,6 +86,11 @@ export class RedisRequestCounter implements RequestCounter {
     return this.connection.error;
   }
 
+  /** The connections that have ended so far. */
+  get endedConnections(): number {
+    return this.connection.ended;
+  }
+
   async count(request: CountedRequest): Promise<Verdict> {
     return (await this.decide(request)).verdict;
   }
@@ -171,10 +176,10 @@ export class RedisRequestCounter implements RequestCounter {
     // Not `commandTimeout`: after a long iteration of the event loop it would drop answers that have already arrived.
     const answers = await answerWithin(this.timeout, this.connection.countRequests(keys, args));
     groups.forEach((group, index) => {
-      const held = (answers[2 * index] as string | null) ?? '';
-      group.usage = usageFrom(held);
-      if ('keyId' in group.requester) group.refusals = refusalsFrom(held, group.requester);
-      group.at = instant(answers[2 * index + 1] as number);
+      const [usage, refusals, at] = answers.slice(3 * index, 3 * index + 3) as [string | null, string | null, number];
+      group.usage = usageFrom(usage);
+      if ('keyId' in group.requester) group.refusals = refusalsFrom(refusals);
+      group.at = instant(at);
     });
   }
 }
@@ -191,19 +196,17 @@ function apiKeyOf(requester: Requester): string {
   return 'keyId' in requester ? String(requester.keyId) : '';
 }
 
-function usageFrom(held: string): Usage {
-  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersFrom(held);
+function usageFrom(field: string | null): Usage {
+  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersFrom(field);
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
-function refusalsFrom(held: string, { keyId }: KeyRequester): Refusals {
-  const name = ` key:${keyId} `;
-  const place = held.indexOf(name);
-  const [minuteStart, count, bannedAt, bannedUntil] = numbersFrom(place < 0 ? '' : held.slice(place + name.length));
+function refusalsFrom(field: string | null): Refusals {
+  const [minuteStart, count, bannedAt, bannedUntil] = numbersFrom(field);
   return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
 
-function numbersFrom(text: string): readonly [number, number, number, number] {
-  const [first = 0, second = 0, third = 0, fourth = 0] = text.split(' ', 4).map(Number);
+function numbersFrom(field: string | null): readonly [number, number, number, number] {
+  const [first = 0, second = 0, third = 0, fourth = 0] = (field ?? '').split(' ', 4).map(Number);
   return [first, second, third, fourth];
 }

@@ -1,23 +1,30 @@
-import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
+import { type BanPolicy, DAY, MINUTE, MOST_SKEW } from '@adoption-store/domain';
 
 const HELPERS = `
-local MINUTE, DAY, SPARE, MOST_SKEW = 60000, 86400000, 60000, ${MOST_SKEW}
-local NUMBERS = '(%d+) (%d+) (%d+) (%d+)'
+local MINUTE, DAY, MOST_SKEW = ${MINUTE}, ${DAY}, ${MOST_SKEW}
 
-local function numbers(a, b, c, d)
-  return tonumber(a or 0), tonumber(b or 0), tonumber(c or 0), tonumber(d or 0)
+local function numbersOf(text)
+  local a, b, c, d = string.match(text or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
+  return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+end
+
+local function set(key, field, ...)
+  redis.call('HSET', key, field, string.format('%.0f %.0f %.0f %.0f', ...))
 end
 
 local function isCurrent(start, length, now)
   return now < start + length and start <= now + MOST_SKEW
 end
 
--- The text of an API key's refusals, and until when they matter: a ban within a day of another is twice as long.
-local function refusalsText(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil)
-  local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
-  -- A day later than necessary, because the clock of another instance may be behind.
-  if last + DAY <= now then return '', 0 end
-  return string.format(' key:%s %.0f %.0f %.0f %.0f', apiKey, refusedMinute, refusals, bannedAt, bannedUntil), last
+-- Looks at a few fields only, so that its cost doesn't depend on their number. It is called for each new field, so the
+-- ended ones are never many more than the others.
+local function sweep(key, now)
+  local fields = redis.call('HRANDFIELD', key, 3, 'WITHVALUES')
+  for at = 1, #fields, 2 do
+    local refusedMinute, _, bannedAt, bannedUntil = numbersOf(fields[at + 1])
+    local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
+    if fields[at] ~= 'usage' and last + 2 * MOST_SKEW <= now then redis.call('HDEL', key, fields[at]) end
+  end
 end
 
 local seconds, microseconds = unpack(redis.call('TIME'))
@@ -34,39 +41,39 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  * ARGV: five for each requester: its API key (empty for an address), the number of its requests (0 only reads), now,
  * perMinute and perDay. Times are Unix milliseconds.
  *
- * The stored value is text: the fields of Usage in the order of quota.ts, separated by spaces; then, for each API key
- * with refusals or a ban, ` key:ID ` and the fields of Refusals.
+ * The stored value is a hash. Its field `usage` has the fields of Usage in the order of quota.ts, separated by spaces.
+ * For each API key with refusals or a ban there is a field, named by its id, with the fields of Refusals. A decision
+ * reads two fields, so it costs the same however many keys the account ever had. Fields that can no longer affect a
+ * decision are removed a few at a time.
  *
- * Returns for each requester the value before its requests, and the time of the decision. From these, `decide` computes
- * the result of each request.
+ * Returns three for each requester: both fields before its requests, and the time of the decision. From these, `decide`
+ * computes the result of each request.
  *
  * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance with
  * a wrong clock and the others would alternately begin new windows, and so reset each other's counts.
  *
- * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ. It is a minute
- * later than necessary, for instances whose clock is behind.
+ * The keys expire by themselves: that of an account once nothing that was in it at its last write can affect a decision.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
+  // From an instance whose clock is MOST_SKEW ahead to one whose clock is as much behind.
+  const life = Math.max(DAY, longestBan) + 2 * MOST_SKEW;
   return `${HELPERS}
 local function count(key, apiKey, requests, now, perMinute, perDay)
-  local held = redis.call('GET', key)
-  local text = held or ''
-  local minuteStart, minuteUsed, dayStart, dayUsed = numbers(string.match(text, NUMBERS))
-  local others = string.find(text, 'key', 1, true)
-  local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0
-  if others then
-    refusedMinute, refusals, bannedAt, bannedUntil = numbers(string.match(text, ' key:' .. apiKey .. ' ' .. NUMBERS))
+  local usage, refused = unpack(redis.call('HMGET', key, 'usage', apiKey))
+  local minuteStart, minuteUsed, dayStart, dayUsed = numbersOf(usage)
+  local refusedMinute, refusals, bannedAt, bannedUntil = numbersOf(refused)
+  local isBannable, isUsed, isRefused, isNewMinute = apiKey ~= '', false, false, false
+  if not isCurrent(minuteStart, MINUTE, now) then
+    minuteStart, minuteUsed, isUsed, isNewMinute = now - now % MINUTE, 0, true, true
   end
-  local isBannable, isChanged = apiKey ~= '', false
-  if not isCurrent(minuteStart, MINUTE, now) then minuteStart, minuteUsed, isChanged = now - now % MINUTE, 0, true end
-  if not isCurrent(dayStart, DAY, now) then dayStart, dayUsed, isChanged = now - now % DAY, 0, true end
-  if bannedAt > now + MOST_SKEW then refusedMinute, refusals, bannedAt, bannedUntil, isChanged = 0, 0, 0, 0, true end
+  if not isCurrent(dayStart, DAY, now) then dayStart, dayUsed, isUsed = now - now % DAY, 0, true end
+  if bannedAt > now + MOST_SKEW then refusedMinute, refusals, bannedAt, bannedUntil, isRefused = 0, 0, 0, 0, true end
   for _ = 1, requests do
     if bannedUntil > now then break end
     if minuteUsed < perMinute and dayUsed < perDay then
-      minuteUsed, dayUsed, isChanged = minuteUsed + 1, dayUsed + 1, true
+      minuteUsed, dayUsed, isUsed = minuteUsed + 1, dayUsed + 1, true
     elseif isBannable then
-      isChanged = true
+      isRefused = true
       if not isCurrent(refusedMinute, MINUTE, now) then refusedMinute, refusals = now - now % MINUTE, 0 end
       refusals = refusals + 1
       if refusals >= ${refusals} then
@@ -76,21 +83,13 @@ local function count(key, apiKey, requests, now, perMinute, perDay)
       end
     end
   end
-  if requests == 0 or not isChanged then return held end
-  local last = isBannable and dayStart + DAY or minuteStart + MINUTE
-  local parts = { string.format('%.0f %.0f %.0f %.0f', minuteStart, minuteUsed, dayStart, dayUsed) }
-  local function keep(...)
-    local part, till = refusalsText(...)
-    parts[#parts + 1], last = part, math.max(last, till)
+  if requests > 0 and (isUsed or isRefused) then
+    if isUsed then set(key, 'usage', minuteStart, minuteUsed, dayStart, dayUsed) end
+    if isRefused then set(key, apiKey, refusedMinute, refusals, bannedAt, bannedUntil) end
+    if isBannable and (isNewMinute or isRefused and not refused) then sweep(key, now) end
+    redis.call('PEXPIRE', key, isBannable and ${life} or ${2 * MINUTE})
   end
-  if bannedAt + refusedMinute > 0 then keep(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil) end
-  if others then
-    for other, a, b, c, d in string.gmatch(text, ' key:(%d+) ' .. NUMBERS) do
-      if other ~= apiKey then keep(other, now, numbers(a, b, c, d)) end
-    end
-  end
-  redis.call('SET', key, table.concat(parts), 'PX', last - now + SPARE)
-  return held
+  return usage, refused
 end
 
 local all = {}
@@ -98,8 +97,9 @@ for at = 1, #KEYS do
   local apiKey, requests, now, perMinute, perDay = unpack(ARGV, 5 * at - 4, 5 * at)
   now = tonumber(now)
   if math.abs(now - redisNow) > ${tolerance} then now = redisNow end
-  all[2 * at - 1] = count(KEYS[at], apiKey, tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
-  all[2 * at] = now
+  all[3 * at - 2], all[3 * at - 1] =
+    count(KEYS[at], apiKey, tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
+  all[3 * at] = now
 end
 return all
 `;
