@@ -23,9 +23,8 @@ export async function inTransaction<Result>(
   { within, since }: { readonly within?: Transaction | undefined; readonly since?: number } = {},
 ): Promise<Result> {
   if (within !== undefined) return work(running(within), within);
-  return onDatabase(() => dataSource.transaction((manager) => work(manager, manager as unknown as Transaction)), {
-    since,
-  });
+  const run = () => dataSource.transaction((manager) => work(manager, manager as unknown as Transaction));
+  return onDatabase(() => poolOf(dataSource).write(run), { since });
 }
 
 /**
@@ -38,8 +37,10 @@ export async function writeToDatabase<Result>(
   statement: (manager: EntityManager) => Promise<Result>,
   transaction?: Transaction,
 ): Promise<Result> {
-  if (transaction === undefined && poolOf(dataSource).poolsTransactions) return inTransaction(dataSource, statement);
-  return onDatabase(() => statement(managerOf(dataSource, transaction)), { transaction });
+  if (transaction !== undefined) return onDatabase(() => statement(running(transaction)), { transaction });
+  const pool = poolOf(dataSource);
+  if (pool.poolsTransactions) return inTransaction(dataSource, statement);
+  return onDatabase(() => pool.write(() => statement(dataSource.manager)));
 }
 
 const LIMITS = `
