@@ -1,4 +1,4 @@
-import { newAnimal } from '@adoption-store/domain';
+import { type AccountId, ListEvents, newAnimal } from '@adoption-store/domain';
 import { ask, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrate } from '../src/database/migrate.js';
@@ -49,6 +49,8 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
   it('a process has as many connections as before and reads with them, its metrics tell, and it goes on by itself', async () => {
     const { ports, read, isReady } = await open();
     const { id } = await ports.animals.add(luna);
+    // A reader tries to publish the event of this animal.
+    const reader = new ListEvents(ports);
     await setStandby('nobody');
     const write = () =>
       Promise.allSettled([...Array.from({ length: POOL }, () => openAccount(ports)), ports.animals.add(luna)]);
@@ -58,7 +60,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
         ports.animals.findById(id),
         ports.apiKeys.list(),
         ports.apiKeys.findByHash('unknown'),
-        ports.events.end(),
+        reader.execute({ accountId: 1n as AccountId }),
       ]);
     const connections: number[] = [];
     for (let wave = 0; wave < 4; wave += 1) {
