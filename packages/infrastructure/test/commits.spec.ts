@@ -72,7 +72,10 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
     }
     // One more for readiness, and one for look-ups.
     expect(Math.max(...connections)).toBeLessThanOrEqual(POOL + 2);
-    await until(() => read().pool.givenUp > 0);
+    await until(() => read().pool.givenUp === POOL - 2);
+    const begun = performance.now();
+    await write();
+    expect(performance.now() - begun).toBeLessThan(1_000);
     expect(await isReady()).toBe(true);
     await setStandby('');
     await until(() => read().pool.givenUp === 0);

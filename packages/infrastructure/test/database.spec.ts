@@ -50,7 +50,7 @@ it('a key and its counts are found while others use all connections of the pool'
   const others = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   const keys = new TypeOrmApiKeyRepository(dataSource);
   const counts = new PostgresCountsStore(dataSource, () => undefined);
-  expect(await Promise.all(['a', 'b', 'c'].map((hash) => keys.findByHash(hash)))).toEqual([
+  expect(await Promise.all(['a', 'b', 'c'].map(async (hash) => keys.findByHash(hash)))).toEqual([
     undefined,
     undefined,
     undefined,

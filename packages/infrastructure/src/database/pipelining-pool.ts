@@ -70,8 +70,9 @@ export class PipeliningPool extends pg.Pool {
   constructor(config?: PipeliningPoolConfig) {
     super(config);
     this.poolsTransactions = config?.poolsTransactions === true;
-    const { max, connectionTimeoutMillis = Infinity } = this.options;
-    this.#writes = new Turns(Math.max(1, max - LEFT_FOR_READS), connectionTimeoutMillis);
+    const { max, connectionTimeoutMillis = LONGEST_USE } = this.options;
+    const writes = Math.max(1, max - LEFT_FOR_READS);
+    this.#writes = new Turns(writes, connectionTimeoutMillis, () => this.givenUpCount >= writes);
     this.lookUps = config?.lookUps === undefined ? this : new PipeliningPool(config.lookUps);
     // A lost connection needs no report: the next query rejects.
     if (this.lookUps !== this) this.lookUps.on('error', () => undefined);

@@ -5,10 +5,14 @@ export class Turns {
   private taken = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** @param longestWait milliseconds after which work is refused without running. */
+  /**
+   * @param longestWait milliseconds after which work is refused without running.
+   * @param isHopeless whether no turn is expected to end. Then work that would have to wait is refused at once.
+   */
   constructor(
     private readonly most: number,
     private readonly longestWait: number,
+    private readonly isHopeless: () => boolean,
   ) {}
 
   get waitingCount(): number {
@@ -18,6 +22,7 @@ export class Turns {
   /** @throws QueryTimeoutError if it isn't the work's turn in time. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.taken < this.most) this.taken += 1;
+    else if (this.isHopeless()) throw new QueryTimeoutError();
     else await this.wait();
     try {
       return await work();
