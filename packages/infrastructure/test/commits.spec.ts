@@ -3,7 +3,7 @@ import { ask, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrate } from '../src/database/migrate.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openAccount } from './databases.js';
+import { closedAfterEach, openAccount, setStandby } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -18,19 +18,6 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
   });
   afterAll(() => server.close());
 
-  /** The server waits for a standby that never comes, or goes on. */
-  async function setStandby(name: string): Promise<void> {
-    await ask(server.url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-    await ask(server.url, 'SELECT pg_reload_conf()');
-    await until(async () => {
-      const [row] = await ask<{ names: string }>(
-        server.url,
-        `SELECT current_setting('synchronous_standby_names') AS names`,
-      );
-      return row?.names === name;
-    });
-  }
-
   /** Unix sockets of this process. */
   function openSockets(): number {
     return process.getActiveResourcesInfo().filter((type) => type === 'PipeWrap').length;
@@ -42,7 +29,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
 
   async function open() {
     const opened = await openInfrastructure({ databaseUrl: server.url, poolSize: POOL });
-    closing.push(opened.close, () => setStandby(''));
+    closing.push(opened.close, () => setStandby(server.url, ''));
     return opened;
   }
 
@@ -51,7 +38,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
     const { id } = await ports.animals.add(luna);
     // A reader tries to publish the event of this animal.
     const reader = new ListEvents(ports);
-    await setStandby('nobody');
+    await setStandby(server.url, 'nobody');
     const write = () =>
       Promise.allSettled([...Array.from({ length: POOL }, () => openAccount(ports)), ports.animals.add(luna)]);
     // A read of each path to the database.
@@ -77,7 +64,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
     await write();
     expect(performance.now() - begun).toBeLessThan(1_000);
     expect(await isReady()).toBe(true);
-    await setStandby('');
+    await setStandby(server.url, '');
     await until(() => read().pool.givenUp === 0);
     expect((await write()).every(({ status }) => status === 'fulfilled')).toBe(true);
     expect(await openOnes()).toBeLessThanOrEqual(POOL + 2);
@@ -86,9 +73,9 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
   it('a process that ends leaves no connection open, so that nothing keeps it from ending', async () => {
     const before = openSockets();
     const { ports, close } = await openInfrastructure({ databaseUrl: server.url, poolSize: POOL });
-    closing.push(() => setStandby(''));
+    closing.push(() => setStandby(server.url, ''));
     await ports.animals.add(luna);
-    await setStandby('nobody');
+    await setStandby(server.url, 'nobody');
     await expect(openAccount(ports)).rejects.toMatchObject({ code: 'service_unavailable' });
     await close();
     await until(() => openSockets() <= before);
