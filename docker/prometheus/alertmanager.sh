@@ -29,10 +29,12 @@ route:
   group_wait: 10s
   group_interval: 1m
   repeat_interval: 4h
-# A lost PostgreSQL causes other alerts, which must not page again.
+# A lost PostgreSQL, and one that ends no commit, cause other alerts, which must not page again.
 inhibit_rules:
   - source_matchers: ['alertname = PostgresqlLost']
     target_matchers: ['alertname =~ "(Proxy|Portal)?RequestsFail|RequestsSlow|Proxy(Backend|Server)Down|WorkerFails|DatabasePoolExhausted|MessagesWait|AccountMailsWait|EventsWait|BacklogUnknown"']
+  - source_matchers: ['alertname = CommitsHang']
+    target_matchers: ['alertname =~ "(Proxy|Portal)?RequestsFail|RequestsSlow|WorkerFails|DatabasePoolExhausted|MessagesWait|AccountMailsWait|EventsWait"']
 receivers:
   - name: operator
 YAML

@@ -77,15 +77,24 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
     await goThrough(begin, end);
   });
 
-  it('read-only, when reads go on', async () => {
-    const change = async (value: string) => {
-      await server.ask(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+  it.each([
+    ['read-only', 'default_transaction_read_only', 'on'],
+    ['without its synchronous standby, so that no commit ends', 'synchronous_standby_names', 'stopped'],
+  ])('%s, when reads go on, with no more connections than before', async (_name, setting, value) => {
+    const change = async (to: string) => {
+      await server.ask(`ALTER SYSTEM ${to}`);
       await server.ask('SELECT pg_reload_conf()');
     };
+    let connections: readonly unknown[] = [];
     await goThrough(
-      () => change('on'),
-      () => change('off'),
+      () => change(`SET ${setting} = '${value}'`),
+      async () => {
+        connections = await server.ask(`SELECT FROM pg_stat_activity WHERE application_name = 'adoption-store'`);
+        await change(`RESET ${setting}`);
+      },
     );
+    // Two processes, each with a pool of 10, one for readiness and one for look-ups.
+    expect(connections.length).toBeLessThanOrEqual(2 * 12);
     expect(load.answers.filter((answer) => answer.what === 'read' && !isSuccess(answer) && !isLate(answer))).toEqual(
       [],
     );

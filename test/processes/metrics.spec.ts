@@ -140,6 +140,7 @@ describe('the API', () => {
       expect(told.get('adoption_store_limit_fallbacks_total')).toBe(0);
       expect(told.get('db_client_connection_max')).toBe(10);
       expect(told.get('db_client_connection_pending_requests')).toBe(0);
+      expect(told.get('db_client_connection_given_up')).toBe(0);
       // The process asks each second whether the database answers.
       await until(async () => (await scrape(metrics)).get('db_client_connection_count{state="used"}') === 0);
     });

@@ -56,7 +56,7 @@ export interface InfrastructureConfig {
   readonly directDatabaseUrl?: string | undefined;
   /** Called after all connections are closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
-  /** The most connections in the pool. One more checks whether the database answers. */
+  /** The most connections in the pool. One more checks whether the database answers, and one looks up keys. */
   readonly poolSize: number;
   /** The URL of a Redis, or of some nodes of a Redis Cluster, in which all instances count requests together. */
   readonly redis?: readonly string[] | undefined;
@@ -86,8 +86,11 @@ const SMTP_POLL = { interval: 20_000, timeout: 5_000 };
 
 /** The state of the process, for metrics. */
 export interface Readings {
-  /** Connections to PostgreSQL; `waiting` counts the callers that wait for one. */
-  readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
+  /**
+   * Connections to PostgreSQL. `waiting` counts the callers that wait for one, `givenUp` the connections whose work goes
+   * on although its callers have been told that it takes too long.
+   */
+  readonly pool: Readonly<Record<'idle' | 'used' | 'size' | 'waiting' | 'givenUp', number>>;
   /** Requests that this process decided by itself because Redis was lost. */
   readonly limitFallbacks: number;
   /** Refused requests that this process didn't record, because too many waited for the database. */

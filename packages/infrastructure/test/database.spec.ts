@@ -1,7 +1,8 @@
-import { newAnimal } from '@adoption-store/domain';
+import { type AccountId, type ApiKeyId, newAnimal } from '@adoption-store/domain';
 import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { migrate } from '../src/database/migrate.js';
@@ -9,6 +10,7 @@ import { readFromDatabase } from '../src/database/on-database.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { entitySchemas } from '../src/entity-schemas.js';
+import { PostgresCountsStore } from '../src/limits/postgres-counts-store.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { closedAfterEach, openDatabase } from './databases.js';
 
@@ -39,6 +41,23 @@ it('a transaction that stays idle, as that of a frozen process does, loses its l
   expect(await ask(url, 'SELECT FROM animals')).toEqual([]);
   await expect(idle.commitTransaction()).rejects.toThrow();
   await idle.release();
+  await close();
+});
+
+it('a key and its counts are found while others use all connections of the pool', async () => {
+  const { dataSource, close } = await openDatabase();
+  const pool = poolOf(dataSource);
+  const others = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  const keys = new TypeOrmApiKeyRepository(dataSource);
+  const counts = new PostgresCountsStore(dataSource, () => undefined);
+  expect(await Promise.all(['a', 'b', 'c'].map(async (hash) => keys.findByHash(hash)))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  const requester = { accountId: 1n as AccountId, keyId: 1n as ApiKeyId };
+  expect(await counts.read(requester)).toMatchObject({ usage: { dayUsed: 0 } });
+  for (const other of others) other.release();
   await close();
 });
 

@@ -95,6 +95,16 @@ export async function addKey(ports: Pick<Ports, 'accounts' | 'apiKeys'>): Promis
   return { accountId, keyId: key.id };
 }
 
+/** From now on the server's commits wait for a synchronous standby of that name, which never comes. '': they don't wait. */
+export async function setStandby(url: string, name: string): Promise<void> {
+  await ask(url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await ask(url, 'SELECT pg_reload_conf()');
+  await until(async () => {
+    const [row] = await ask<{ names: string }>(url, `SELECT current_setting('synchronous_standby_names') AS names`);
+    return row?.names === name;
+  });
+}
+
 /** Waits until a statement in the database waits for a lock. */
 export function untilBlocked(url: string): Promise<void> {
   const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

@@ -9,7 +9,7 @@ import {
 } from '@adoption-store/domain';
 import { eventFeedSuite } from '@adoption-store/domain/testing';
 import { ask } from '@adoption-store/test-support';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { PostgresEventFeed } from '../src/events/postgres-event-feed.js';
@@ -61,6 +61,23 @@ describe('an event feed (PostgreSQL)', () => {
       return { publishing: feed.publish(1_000) };
     });
     expect(await waiting.publishing).toBe(1);
+  });
+
+  it('publishes for many callers at once, and for each what was stored before it asked', async () => {
+    const start = (await list()).end;
+    const transactions = jest.spyOn(database.dataSource, 'transaction');
+    const poll = async (name: string) => {
+      await add(name);
+      await feed.publish(1_000, 100);
+      return namesBehind(start);
+    };
+    const names = Array.from({ length: 40 }, (_, index) => `animal ${index}`);
+    const seen = await Promise.all(names.map(poll));
+    names.forEach((name, index) => {
+      expect(seen[index]).toContain(name);
+    });
+    expect(transactions.mock.calls.length).toBeLessThanOrEqual(names.length / 4);
+    transactions.mockRestore();
   });
 
   it('publishes although somebody holds the rows of every webhook', async () => {

@@ -1,6 +1,6 @@
 import { type Animal, DAY, instant, later, newAnimal, type RecordedAnswer } from '@adoption-store/domain';
 import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
-import { connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
+import { ask, connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
@@ -9,8 +9,8 @@ import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempote
 import { type Database, openAccount, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
-// Another process holds the key for longer than the wait; an answer can't be stored.
-expectDatabaseErrors('55P03', '22021');
+// Another process holds the key for longer than the wait; an answer can't be stored; the disk is full.
+expectDatabaseErrors('55P03', '22021', '53100');
 
 const now = instant(Date.now());
 
@@ -28,6 +28,20 @@ it('undoes work whose answer can’t be stored', async () => {
   await expect(asking).rejects.toMatchObject({ code: '22021' });
   expect(added && (await ports.animals.findById(added.id))).toBeUndefined();
   expect(await ports.idempotency.once(request, () => Promise.resolve('done'))).toMatchObject({ isReplay: false });
+  await close();
+});
+
+it('is unavailable if the disk is full when the answer is stored', async () => {
+  const { ports, url, close } = await openPostgres();
+  const request = { accountId: await openAccount(ports), key: 'one', fingerprint: 'asked', now, expiredUntil: now };
+  await ask(
+    url,
+    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+       $$BEGIN RAISE 'No space left on device' USING ERRCODE = 'disk_full'; END$$;
+     CREATE TRIGGER full_disk BEFORE UPDATE ON idempotency_records FOR EACH ROW EXECUTE FUNCTION fail()`,
+  );
+  const asking = ports.idempotency.once(request, () => Promise.resolve('done'));
+  await expect(asking).rejects.toMatchObject({ code: 'service_unavailable' });
   await close();
 });
 
@@ -62,12 +76,12 @@ describe('a key that another process has in use', () => {
   const waiting = async () =>
     (await other.query('SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid'))
       .rowCount;
-  const ask = (): Promise<RecordedAnswer> => records.once(request, () => Promise.resolve('ours'));
+  const once = (): Promise<RecordedAnswer> => records.once(request, () => Promise.resolve('ours'));
 
   it('is refused to each of many callers, of whom one at most has a connection', async () => {
     await take();
     const refused = Promise.all(
-      Array.from({ length: 30 }, () => expect(ask()).rejects.toMatchObject({ code: 'idempotency_key_in_use' })),
+      Array.from({ length: 30 }, () => expect(once()).rejects.toMatchObject({ code: 'idempotency_key_in_use' })),
     );
 
     const counts: number[] = [];
@@ -76,12 +90,12 @@ describe('a key that another process has in use', () => {
       counts.push((await waiting()) ?? 0);
     expect(Math.max(...counts)).toBeLessThanOrEqual(1);
     await other.query('ROLLBACK');
-    expect(await ask()).toMatchObject({ answer: 'ours', isReplay: false });
+    expect(await once()).toMatchObject({ answer: 'ours', isReplay: false });
   });
 
   it('has the same answer for a caller, once the other process has committed', async () => {
     await take();
-    const asking = ask();
+    const asking = once();
     await until(async () => (await waiting()) === 1);
     await other.query('COMMIT');
     expect(await asking).toEqual({ answer: 'theirs', fingerprint: 'asked', isReplay: true });

@@ -95,6 +95,7 @@ describe('the waiting records', () => {
     jest.useFakeTimers();
     [written, sentIds, failing] = [[], [], []];
     const master = {
+      write: (work: () => Promise<unknown>) => work(),
       query: async ({ name, values }: { name: string; values: unknown[][] }) => {
         const kind = (Object.keys(KINDS) as Kind[]).find((each) => KINDS[each] === name) ?? 'uses';
         if (kind === 'refusals') sentIds.push(...(values[2] ?? []));

@@ -4,6 +4,7 @@ import {
   ask,
   connectTo,
   createDatabase,
+  openAnotherPostgres,
   PgBouncer,
   pgBouncerFor,
   type TestDatabase,
@@ -15,7 +16,7 @@ import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openAccount } from './databases.js';
+import { closedAfterEach, openAccount, setStandby } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -101,5 +102,25 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     await until(async () => (await ask(database.url, waiting)).length === 0);
     await other.query('COMMIT');
     expect(await count()).toEqual(before);
+  });
+
+  it('while commits hang, PostgreSQL has no more sessions than the pooler may open, and all goes on afterwards', async () => {
+    const server = await openAnotherPostgres('store');
+    closing.push(() => server.close());
+    const few = await PgBouncer.start(server.url, { default_pool_size: '3' });
+    closing.push(() => few.close());
+    const config = { databaseUrl: few.urlOf(server.url), directDatabaseUrl: server.url, poolSize: 8 };
+    const { ports, close } = await openInfrastructure(config);
+    closing.push(close, () => setStandby(server.url, ''));
+    await ports.animals.add(luna);
+    await setStandby(server.url, 'nobody');
+    const write = () => Promise.allSettled(Array.from({ length: 6 }, () => openAccount(ports)));
+    for (let wave = 0; wave < 3; wave += 1) {
+      expect((await write()).map(({ status }) => status)).not.toContain('fulfilled');
+      const sessions = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+      expect((await ask(server.url, sessions)).length).toBeLessThanOrEqual(3);
+    }
+    await setStandby(server.url, '');
+    await until(async () => (await write()).every(({ status }) => status === 'fulfilled'));
   });
 });

@@ -5,8 +5,11 @@ import type { Page } from './pages.js';
 
 /** The state of a process. */
 interface ProcessState {
-  /** Connections to the database; `size` is the most there may be, and `waiting` counts callers without one. */
-  readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
+  /**
+   * Connections to the database. `size` is the most there may be, `waiting` counts callers without one, and `givenUp`
+   * those for whose work nobody waits any more.
+   */
+  readonly pool: Readonly<Record<'idle' | 'used' | 'size' | 'waiting' | 'givenUp', number>>;
   /** The servers that the process needs, and whether each of them answers. */
   readonly dependencies: ReadonlyMap<string, boolean>;
   /** Milliseconds by which the clock of this process is ahead of PostgreSQL's; undefined if unknown. */
@@ -94,6 +97,10 @@ export class Metrics {
     });
     this.gauge('db_client_connection_pending_requests', 'Callers that wait for a connection', [], (gauge) => {
       gauge.set(read().pool.waiting);
+    });
+    const givenUp = 'Connections that PostgreSQL has left without an answer for more than three seconds';
+    this.gauge('db_client_connection_given_up', givenUp, [], (gauge) => {
+      gauge.set(read().pool.givenUp);
     });
     const up = '1 while a server that this process needs answers it, 0 while it does not';
     this.gauge('dependency_up', up, ['dependency'], (gauge) => {

@@ -36,7 +36,8 @@ export interface EventFeed {
    * Gives stored events the next positions, at most `limit` of them, the longest stored first. One caller at a time
    * publishes, and the others wait in turn. Returns how many events were published.
    *
-   * @param longestWait milliseconds after which a caller publishes nothing, because others still do. Default: it waits.
+   * @param longestWait milliseconds after which a caller publishes nothing, because others still do. It doesn't fail if
+   *   the store can't publish just now. Default: it waits.
    */
   publish(limit: number, longestWait?: number): Promise<number>;
   list(query: EventQuery): Promise<EventPage>;

@@ -1,4 +1,5 @@
-import { unavailable, QueryTimeoutError } from '../database/on-database.js';
+import { QueryTimeoutError } from '../database/database-errors.js';
+import { unavailable } from '../database/on-database.js';
 import type { AccountKey } from '@adoption-store/domain';
 import { LRUCache } from 'lru-cache';
 import { Batch } from '../database/batch.js';

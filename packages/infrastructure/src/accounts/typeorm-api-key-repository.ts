@@ -28,7 +28,7 @@ import {
 import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { readPrepared } from '../database/prepared.js';
+import { lookUpPrepared, readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { accountOf, findLocked } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
@@ -204,7 +204,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
-    const rows = await readPrepared(this.dataSource, FIND_BY_HASHES, [hashes]);
+    const rows = await lookUpPrepared(this.dataSource, FIND_BY_HASHES, [hashes]);
     const owners = accounts.fromRows(rows, keys.count);
     const byHash = new Map<string, AccountKey>();
     keys.fromRows(rows).forEach((key, index) => {

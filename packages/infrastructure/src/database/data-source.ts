@@ -25,7 +25,7 @@ const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
  */
 const LOCK_TIMEOUT = 1_000;
 
-/** Settings of every pool of a service. All work on the database ends in time, whatever the database does. */
+/** Settings of a pool of a service. All work on the database ends in time, whatever the database does. */
 export function boundedPool(connection: DatabaseConnection): PoolConfig {
   const pool = {
     application_name: 'adoption-store',
@@ -59,7 +59,14 @@ export async function openDataSource(
   connection: DatabaseConnection,
   entities: DataSourceOptions['entities'],
 ): Promise<DataSource> {
-  const source = await dataSource(boundedPool(connection), entities).initialize();
+  const pool = boundedPool(connection);
+  const config: PipeliningPoolConfig = {
+    ...pool,
+    // The time limit of a caller is that of `onDatabase`. The connection waits on: it may have a commit that hangs.
+    query_timeout: undefined,
+    lookUps: { ...pool, max: 1 },
+  };
+  const source = await dataSource(config, entities).initialize();
   source.subscribers.push(new QueryTracing(), new ReadOnlyServers());
   if (connection.poolsTransactions === true) source.subscribers.push(new TransactionLimits());
   return source;

@@ -28,6 +28,15 @@ export const UNIQUE_VIOLATION = '23505';
 /** SQLSTATE of a lock that was not free in time. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
+/** The database did not answer in time. */
+export class QueryTimeoutError extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('the database did not answer in time');
+  }
+}
+
 /** Whether the database, not the statement, is the cause: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;

@@ -1,22 +1,13 @@
 import { DomainError, type Transaction } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { isConnectionLost, isUnavailable } from './database-errors.js';
-import { poolOf } from './pipelining-pool.js';
+import { isConnectionLost, isUnavailable, QueryTimeoutError } from './database-errors.js';
+import { type PipeliningPool, poolOf } from './pipelining-pool.js';
 
 /**
  * Milliseconds for one piece of database work, including the wait for a connection. Every request must be answered
  * within 2 s, and other work needs time too.
  */
 export const QUERY_TIMEOUT = 1_500;
-
-/** The database did not answer in time. */
-export class QueryTimeoutError extends Error {
-  readonly code = 'ETIMEDOUT';
-
-  constructor() {
-    super('the database did not answer in time');
-  }
-}
 
 /** The most times that a read is tried. */
 const MOST_READS = 3;
@@ -60,15 +51,23 @@ export async function onDatabase<Result>(
   }
 }
 
-/** Like `onDatabase`, for work that only reads. If its connection is lost, it is tried again on a new one. */
-export async function readFromDatabase<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+/**
+ * Like `onDatabase`, for work that only reads. If its connection is lost, it is tried again on a new one.
+ *
+ * @param pool whose connections the work uses.
+ */
+export async function readFromDatabase<Result>(
+  dataSource: DataSource,
+  work: () => Promise<Result>,
+  pool: Pick<PipeliningPool, 'dropUnused'> = poolOf(dataSource),
+): Promise<Result> {
   return onDatabase(async () => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await work();
       } catch (error) {
         if (tries === MOST_READS || !isConnectionLost(error)) throw error;
-        poolOf(dataSource).dropUnused();
+        pool.dropUnused();
       }
     }
   });

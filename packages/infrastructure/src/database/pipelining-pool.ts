@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { Turns } from './turns.js';
 
 /** Most queries in the pipeline of one connection. A slow query delays those behind it. */
 const MOST_WAITING = 16;
@@ -18,6 +19,15 @@ const SHARED_FOR = 1_000;
 /** Milliseconds between two retirements, so that a server that stays read-only isn't flooded with new connections. */
 const RETIRED_EVERY = 1_000;
 
+/** Connections that writes leave free. A commit may hang for hours, and reads must not wait for it. */
+const LEFT_FOR_READS = 2;
+
+/**
+ * Milliseconds of use after which a connection is given up: nobody waits for its work any more, because all work has a
+ * shorter time limit.
+ */
+const LONGEST_USE = 3_000;
+
 interface SharedClient {
   readonly client: Promise<pg.PoolClient>;
   /** Time of `performance.now()`. */
@@ -35,22 +45,42 @@ export interface PipeliningPoolConfig extends pg.PoolConfig {
    * and no pipeline is used.
    */
   readonly poolsTransactions?: boolean | undefined;
+  /** The settings of one more connection, for look-ups. */
+  readonly lookUps?: pg.PoolConfig | undefined;
 }
 
 /** A pool in which concurrent reads share a client and its pipeline. */
 export class PipeliningPool extends pg.Pool {
   #shared: SharedClient | undefined;
-  readonly #used = new Set<pg.ClientBase>();
+  readonly #open = new Set<pg.PoolClient>();
+  /** The clients in use, and since when. */
+  readonly #used = new Map<pg.PoolClient, number>();
+  readonly #writes: Turns;
   readonly #retired = new WeakSet<pg.ClientBase>();
   #retirement: NodeJS.Timeout | undefined;
   #isRetirementDue = false;
   /** Whether each transaction may have another session. */
   readonly poolsTransactions: boolean;
+  /**
+   * Reads what every request needs before it may begin, so that one tenant's requests, which use up this pool, don't
+   * delay the others'. It is this pool itself if it has no connection for look-ups.
+   */
+  readonly lookUps: PipeliningPool;
 
   constructor(config?: PipeliningPoolConfig) {
     super(config);
     this.poolsTransactions = config?.poolsTransactions === true;
-    this.on('acquire', (client) => this.#used.add(client));
+    const { max, connectionTimeoutMillis = LONGEST_USE } = this.options;
+    const writes = Math.max(1, max - LEFT_FOR_READS);
+    this.#writes = new Turns(writes, connectionTimeoutMillis, () => this.givenUpCount >= writes);
+    this.lookUps = config?.lookUps === undefined ? this : new PipeliningPool(config.lookUps);
+    // A lost connection needs no report: the next query rejects.
+    if (this.lookUps !== this) this.lookUps.on('error', () => undefined);
+    this.on('connect', (client) => {
+      this.#open.add(client);
+      client.once('end', () => this.#open.delete(client));
+    });
+    this.on('acquire', (client) => this.#used.set(client, performance.now()));
     this.on('release', (_error, client) => {
       this.#used.delete(client);
       // The pool keeps no client that has been ended.
@@ -61,6 +91,43 @@ export class PipeliningPool extends pg.Pool {
   /** The number of unused connections. */
   get unusedCount(): number {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
+  }
+
+  /** The number of callers that wait for a connection. */
+  get pendingCount(): number {
+    return this.waitingCount + this.#writes.waitingCount;
+  }
+
+  /** The number of connections whose work goes on although nobody waits for it any more. */
+  get givenUpCount(): number {
+    return this.#givenUp().length;
+  }
+
+  /**
+   * Runs work that may write, and so may hang at its commit. Its connection stays in use until the server has answered
+   * or ended it: a new connection in its place would be one more on the server, where the commit still waits.
+   */
+  write<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#writes.run(work);
+  }
+
+  /** Closes the connections that were given up. Call it only if no commit hangs on the server. */
+  closeGivenUp(): void {
+    for (const client of this.#givenUp()) client.connection.stream.destroy();
+  }
+
+  /** Closes every connection. What they do has as much time as any work; TypeORM doesn't wait for it. */
+  override async end(callback?: () => void): Promise<void> {
+    setTimeout(() => {
+      for (const client of this.#open) client.connection.stream.destroy();
+    }, LONGEST_USE).unref();
+    await Promise.all([super.end(), this.lookUps === this ? undefined : this.lookUps.end()]);
+    callback?.();
+  }
+
+  #givenUp(): readonly pg.PoolClient[] {
+    const since = performance.now() - LONGEST_USE;
+    return [...this.#used].filter(([, begun]) => begun < since).map(([client]) => client);
   }
 
   /**
@@ -102,7 +169,8 @@ export class PipeliningPool extends pg.Pool {
       this.#retirement = undefined;
       if (this.#isRetirementDue) this.retire();
     }, RETIRED_EVERY).unref();
-    for (const client of this.#used) this.#retired.add(client);
+    if (this.lookUps !== this) this.lookUps.retire();
+    for (const client of this.#used.keys()) this.#retired.add(client);
     if (this.#shared !== undefined) this.#end(this.#shared);
     this.dropUnused();
   }

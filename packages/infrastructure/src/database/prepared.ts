@@ -69,10 +69,19 @@ export async function readPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
   values: unknown[],
+  pool = poolOf(dataSource),
 ): Promise<readonly Row[]> {
-  const pool = poolOf(dataSource);
   const query = queryOf(statement, values);
-  return readFromDatabase(dataSource, () => answer<Row>(dataSource, statement, () => pool.read(query)));
+  return readFromDatabase(dataSource, () => answer<Row>(dataSource, statement, () => pool.read(query)), pool);
+}
+
+/** Like `readPrepared`, on the connection for look-ups: for what a request needs before it may begin. */
+export async function lookUpPrepared<Row extends readonly unknown[]>(
+  dataSource: DataSource,
+  statement: Statement,
+  values: unknown[],
+): Promise<readonly Row[]> {
+  return readPrepared(dataSource, statement, values, poolOf(dataSource).lookUps);
 }
 
 function queryOf({ name, text }: Statement, values: unknown[]): pg.QueryArrayConfig {
@@ -95,6 +104,6 @@ async function answer<Row>(
 
 /** Numbers of connections; `waiting` counts the callers that wait for one. */
 export function poolStateOf(dataSource: DataSource) {
-  const { totalCount, unusedCount: idle, waitingCount: waiting, options } = poolOf(dataSource);
-  return { idle, used: totalCount - idle, size: options.max, waiting };
+  const { totalCount, unusedCount: idle, pendingCount: waiting, givenUpCount: givenUp, options } = poolOf(dataSource);
+  return { idle, used: totalCount - idle, size: options.max, waiting, givenUp };
 }

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { answerWithin, failureOf } from '../kernel/answers.js';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 import { boundedPool, type DatabaseConnection } from './data-source.js';
+import { QUERY_TIMEOUT } from './on-database.js';
 import { poolOf } from './pipelining-pool.js';
 
 const TIMEOUT_MS = 500;
@@ -42,9 +43,21 @@ const ASK = `
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 
 /**
+ * Whether a commit waits for longer than any statement may take: for a standby or, under the names of several versions,
+ * for the disk. A role sees its own sessions.
+ */
+const COMMITS_HANG = `
+  SELECT EXISTS (
+    SELECT FROM pg_stat_activity
+    WHERE state = 'active' AND wait_event ~* '^(SyncRep|WAL_?(Sync|Write))$'
+      AND query_start < clock_timestamp() - ${QUERY_TIMEOUT} * interval '1 millisecond'
+  ) AS "doHang"`;
+
+/**
  * Reports to the monitor whether the database answers. It has its own connection, so a pool that is used up doesn't
  * make the process unready. If the address leads to a standby, it retires the data source's connections, because a
- * standby may return old data.
+ * standby may return old data. It closes the connections that were given up, unless a commit hangs: then they still
+ * exist on the server, and the data source would open others for them.
  */
 export function watchReadiness(
   connection: DatabaseConnection,
@@ -54,6 +67,7 @@ export function watchReadiness(
   const pool = new pg.Pool({ ...boundedPool(connection), max: 1 });
   // A lost connection needs no report here: the next query rejects.
   pool.on('error', () => undefined);
+  const data = poolOf(dataSource);
   let skew: number | undefined;
   const check = async () => {
     const client = await pool.connect();
@@ -62,11 +76,12 @@ export function watchReadiness(
       const { rows } = await client.query<Answer>(ASK);
       skew = Date.now() - (rows[0]?.now ?? NaN);
       isReadOnly = rows[0]?.isReadOnly ?? true;
+      if (data.givenUpCount > 0 && !(await commitsHang(client))) data.closeGivenUp();
     } finally {
       client.release(isReadOnly);
     }
     if (!isReadOnly) return;
-    poolOf(dataSource).retire();
+    data.retire();
     throw new Error('it only reads');
   };
   let asking: Promise<void> | undefined;
@@ -85,4 +100,9 @@ export function watchReadiness(
     },
     close: () => pool.end(),
   };
+}
+
+async function commitsHang(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ readonly doHang: boolean }>(COMMITS_HANG);
+  return rows[0]?.doHang ?? true;
 }

@@ -1,4 +1,5 @@
-import { onDatabase, QUERY_TIMEOUT } from './on-database.js';
+import { QueryTimeoutError } from './database-errors.js';
+import { isOverdue, onDatabase, QUERY_TIMEOUT } from './on-database.js';
 import type { Transaction } from '@adoption-store/domain';
 import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionStartEvent } from 'typeorm';
 import { poolOf } from './pipelining-pool.js';
@@ -12,7 +13,8 @@ export function managerOf(dataSource: DataSource, transaction?: Transaction): En
 }
 
 /**
- * Runs `work` in the given transaction, or in a new one, which ends with the promise.
+ * Runs `work` in the given transaction, or in a new one, which ends with the promise. A new one isn't committed once its
+ * caller has been told that it takes too long.
  *
  * @param since when the wait began (`onDatabase`).
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
@@ -20,12 +22,22 @@ export function managerOf(dataSource: DataSource, transaction?: Transaction): En
 export async function inTransaction<Result>(
   dataSource: DataSource,
   work: (manager: EntityManager, transaction: Transaction) => Promise<Result>,
-  { within, since }: { readonly within?: Transaction | undefined; readonly since?: number } = {},
+  { within, since = performance.now() }: { readonly within?: Transaction | undefined; readonly since?: number } = {},
 ): Promise<Result> {
   if (within !== undefined) return work(running(within), within);
-  return onDatabase(() => dataSource.transaction((manager) => work(manager, manager as unknown as Transaction)), {
-    since,
-  });
+  const run = () =>
+    dataSource.transaction(async (manager) => {
+      requireInTime(since);
+      const result = await work(manager, manager as unknown as Transaction);
+      requireInTime(since);
+      return result;
+    });
+  return onDatabase(() => poolOf(dataSource).write(run), { since });
+}
+
+/** Whoever waits for work that is overdue has already been told so. */
+function requireInTime(since: number): void {
+  if (isOverdue(since)) throw new QueryTimeoutError();
 }
 
 /**
@@ -38,8 +50,10 @@ export async function writeToDatabase<Result>(
   statement: (manager: EntityManager) => Promise<Result>,
   transaction?: Transaction,
 ): Promise<Result> {
-  if (transaction === undefined && poolOf(dataSource).poolsTransactions) return inTransaction(dataSource, statement);
-  return onDatabase(() => statement(managerOf(dataSource, transaction)), { transaction });
+  if (transaction !== undefined) return onDatabase(() => statement(running(transaction)), { transaction });
+  const pool = poolOf(dataSource);
+  if (pool.poolsTransactions) return inTransaction(dataSource, statement);
+  return onDatabase(() => pool.write(() => statement(dataSource.manager)));
 }
 
 const LIMITS = `

@@ -1,4 +1,5 @@
 import {
+  DomainError,
   type EventCursor,
   type EventFeed,
   type EventId,
@@ -13,6 +14,7 @@ import {
 } from '@adoption-store/domain';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inPortions } from '../database/portions.js';
@@ -89,20 +91,35 @@ const OVER = `
 const MOVE_START = 'UPDATE event_feed SET purged_position = $1 WHERE purged_position < $1';
 const DELETE_EVENTS = 'DELETE FROM events WHERE position > $1 AND position <= $2';
 
+interface Publication {
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly longestWait: number;
+}
+
 const NO_FEED = 'the table event_feed has no row';
 
 export class PostgresEventFeed implements EventFeed {
+  /** Callers that arrive while one of this process publishes share the next publication, which begins later. */
+  private readonly publications = new Batch(
+    (wanted: Publication) => this.publishInTime(wanted),
+    async (all) => {
+      const limit = Math.max(...all.map((wanted) => wanted.limit));
+      const longestWait = Math.max(...all.map((wanted) => wanted.longestWait));
+      const published = await this.publishInTime({ limit, longestWait });
+      return all.map(() => published);
+    },
+  );
+
   constructor(private readonly dataSource: DataSource) {}
 
   async publish(limit: number, longestWait?: number): Promise<number> {
     if (longestWait === undefined) return (await this.publishOnce(LOCK_FEED, limit)) ?? 0;
-    const until = performance.now() + longestWait;
-    for (;;) {
-      const published = await this.publishOnce(`${LOCK_FEED} SKIP LOCKED`, limit);
-      if (published !== undefined) return published;
-      if (performance.now() >= until) return 0;
-      await delay(LOOK_AGAIN);
-    }
+    return this.publications.add({ limit, longestWait }).catch((error: unknown) => {
+      // While commits hang, a reader still reads what is published.
+      if (error instanceof DomainError && error.kind === 'unavailable') return 0;
+      throw error;
+    });
   }
 
   async list({ accountId, types, after, limit }: EventQuery): Promise<EventPage> {
@@ -144,6 +161,16 @@ export class PostgresEventFeed implements EventFeed {
       start = last;
       return deleted;
     });
+  }
+
+  private async publishInTime({ limit, longestWait }: Publication): Promise<number> {
+    const until = performance.now() + longestWait;
+    for (;;) {
+      const published = await this.publishOnce(`${LOCK_FEED} SKIP LOCKED`, limit);
+      if (published !== undefined) return published;
+      if (performance.now() >= until) return 0;
+      await delay(LOOK_AGAIN);
+    }
   }
 
   /** Undefined if the feed isn't locked, because others publish. */

@@ -10,6 +10,7 @@ import {
 import type { DataSource, EntityManager } from 'typeorm';
 import { LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { onDatabase } from '../database/on-database.js';
 import { inTransaction } from '../database/transactions.js';
 
 /** Milliseconds for which a caller waits for another caller in this process. Meanwhile it holds no connection. */
@@ -68,13 +69,16 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   }
 
   private async record(request: IdempotentRequest, work: Work, since: number): Promise<RecordedAnswer> {
-    const { recorded, stored } = await inTransaction(
-      this.dataSource,
-      (manager, transaction) => answered(request, manager, () => work(transaction)),
-      { since },
-    );
-    await stored;
-    return recorded;
+    const answer = async () => {
+      const { recorded, stored } = await inTransaction(
+        this.dataSource,
+        (manager, transaction) => answered(request, manager, () => work(transaction)),
+        { since },
+      );
+      await stored;
+      return recorded;
+    };
+    return onDatabase(answer, { since });
   }
 }
 

@@ -18,7 +18,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { readPrepared } from '../database/prepared.js';
+import { lookUpPrepared } from '../database/prepared.js';
+import { inTransaction } from '../database/transactions.js';
 import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
@@ -26,8 +27,8 @@ export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
 /** Milliseconds from a count to its flush. A SIGKILL loses at most the counts of this time and of one flush. */
 const FLUSH_EVERY = 500;
-/** The most accounts, and the most bans, in one transaction, because its statements have a time limit. */
-const PORTION = 2_000;
+/** The most accounts, and the most bans, in one transaction, because it has a time limit. */
+const PORTION = 500;
 
 const READ = {
   name: 'request counts read',
@@ -131,7 +132,7 @@ export class PostgresCountsStore {
   /** In the order of the requesters. @throws DomainError `service_unavailable` */
   async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
     const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
-    const rows = await readPrepared(this.dataSource, READ, ids);
+    const rows = await lookUpPrepared(this.dataSource, READ, ids);
     return rows.map((row) => {
       const numbers = row.map(Number);
       return { usage: usageFrom(numbers), refusals: refusalsFrom(numbers.slice(4)) };
@@ -145,8 +146,7 @@ export class PostgresCountsStore {
     return Array.from({ length: Math.max(usages.length, bans.length) }, (_, index) => {
       const counts = { usages: usages[index] ?? [], bans: bans[index] ?? [] };
       return {
-        // Each statement has the client's time limit. No caller waits for the whole transaction.
-        write: () => this.dataSource.transaction((manager) => mergeInto(manager, counts)),
+        write: () => inTransaction(this.dataSource, (manager) => mergeInto(manager, counts)),
         restore: () => {
           for (const [accountId, usage] of counts.usages) this.usages.set(accountId, usage);
           for (const [keyId, refusals] of counts.bans) this.bans.set(keyId, refusals);
