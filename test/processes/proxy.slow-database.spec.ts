@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import {
-  connectTo,
-  createDatabase,
-  DatabaseGate,
-  freePort,
-  type TestDatabase,
-  until,
-} from '@adoption-store/test-support';
+import { connectTo, createDatabase, DatabaseGate, freePort, type TestDatabase } from '@adoption-store/test-support';
 import { addPets, isLate, issueKeys } from '../support/faults.js';
 import { type Answer, isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
