@@ -17,6 +17,7 @@ interface ProxySettings {
 interface ProxyLine {
   readonly msg: string;
   readonly request_id?: string;
+  readonly server?: string;
   readonly status: number;
 }
 

@@ -27,7 +27,7 @@ export interface ApiOptions {
   readonly application: Application;
   readonly clock: Clock;
   /** Whether the API can serve requests, for an orchestrator's readiness probe. */
-  readonly isReady: () => Promise<boolean>;
+  readonly isReady: () => boolean;
   /** How much work runs at a time. Default: for ten connections to the database. */
   readonly turns?: Turns | undefined;
   /** Aborted when the API must stop. From then on every response closes its connection. */
@@ -104,7 +104,7 @@ export async function createApi({
     (path, get) => {
       servePublicly(fastify, path, get);
     },
-    async () => ending?.aborted !== true && (await isReady()),
+    () => ending?.aborted !== true && isReady(),
   );
   return api;
 }

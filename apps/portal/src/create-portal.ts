@@ -44,7 +44,7 @@ export interface PortalOptions {
   /** An e-mail address or an https URL at which people reach the operator. */
   readonly contact?: string | undefined;
   /** Whether the portal can serve pages; the readiness probe of an orchestrator uses it. */
-  readonly isReady: () => Promise<boolean>;
+  readonly isReady: () => boolean;
   /** Aborted when the portal must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   /** Without it nothing is logged. */
@@ -168,7 +168,7 @@ async function serveEverybody(
     servePublicFiles(scope, files);
     serveHealth(
       (path, get) => scope.get(path, get),
-      async () => ending?.aborted !== true && (await isReady()),
+      () => ending?.aborted !== true && isReady(),
     );
     done();
   });

@@ -161,7 +161,7 @@ describe('cookies', () => {
 
   it('signed with the former secret are valid beside a new one, and so are the tokens of forms', async () => {
     const { application, clock } = portal;
-    const isReady = () => Promise.resolve(true);
+    const isReady = () => true;
     const secrets = [NEW, OLD];
     const next = await createPortal({ application, clock, secrets, apiUrl: 'http://api.example.com', isReady });
     await next.listen(0, '127.0.0.1');

@@ -42,7 +42,7 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
     );
     const jobs = new BackgroundJobs(log, metrics.jobFailures);
     const health = await serveHealth(settings, {
-      isReady: async () => !jobs.areStopping && (await isReady()),
+      isReady: () => !jobs.areStopping && isReady(),
       metricsPage: () => metrics.pageWith(application),
     });
     const reports = { log, metrics };
@@ -105,7 +105,7 @@ function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, SUPPORT_CONTACT, DELIVERY_CO
 }
 
 interface Health {
-  readonly isReady: () => Promise<boolean>;
+  readonly isReady: () => boolean;
   readonly metricsPage: () => ReturnType<WorkerMetrics['pageWith']>;
 }
 
@@ -114,7 +114,7 @@ function serveHealth({ WORKER_HOST: host, WORKER_PORT: port }: Settings, { isRea
   const notReady = { status: 503, body: 'not ready\n' };
   const pages = {
     '/livez': async () => ok,
-    '/readyz': async () => ((await isReady()) ? ok : notReady),
+    '/readyz': async () => (isReady() ? ok : notReady),
     '/metrics': metricsPage,
   };
   return servePages(pages, { host, port, hostSetting: 'WORKER_HOST', portSetting: 'WORKER_PORT' });

@@ -106,8 +106,8 @@ export interface Infrastructure {
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
   readonly deployment: Pick<Deployment, 'provesAddresses' | 'setProvesAddresses'>;
-  /** Whether the database answers within half a second, as a primary. Never rejects. */
-  readonly isReady: () => Promise<boolean>;
+  /** Whether the database answered the last check, as a primary. */
+  readonly isReady: () => boolean;
   /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
   readonly checkClock: () => Promise<void>;
   readonly read: () => Readings;

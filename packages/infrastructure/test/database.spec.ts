@@ -156,7 +156,7 @@ describe('an address that is moved', () => {
     closing.push(close);
     await until(isReady);
     await demote();
-    await until(async () => !(await isReady()));
+    await until(() => !isReady());
     await until(() => read().dependencies.get('postgresql') === false);
     expect(await succeeds(() => ports.animals.add(luna))).toBe(false);
     address.leadTo(next.url);

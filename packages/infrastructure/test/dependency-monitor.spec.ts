@@ -43,6 +43,30 @@ describe('the monitor of dependencies', () => {
     expect(changes).toEqual([LOST, BACK, LOST, { ...REDIS, state: 'still lost', reason: 'still refused' }, BACK]);
   });
 
+  it.each([
+    ['a system', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
+    ['PostgreSQL or a pooler', Object.assign(new Error('refused'), { code: '08P01' })],
+    ['Redis', Object.assign(new Error('refused'), { name: 'ReplyError' })],
+    ['a mail server', new Error('refused', { cause: Object.assign(new Error(), { code: 'EAUTH' }) })],
+  ])('keeps the reason that %s gave, until it gives another or answers, whatever we or a driver say', (_who, given) => {
+    const { monitor, changes } = monitored();
+    const stillLost = () => {
+      jest.advanceTimersByTime(5_000);
+      return changes.at(-1)?.reason;
+    };
+    monitor.record('redis', new Error('no answer'));
+    monitor.record('redis', given);
+    monitor.record('redis', new Error('not connected'));
+    expect(stillLost()).toBe('refused');
+    monitor.record('redis');
+    monitor.record('redis', given);
+    monitor.record('redis', Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    expect(stillLost()).toBe('reset');
+    monitor.record('redis');
+    monitor.record('redis', new Error('not connected'));
+    expect(stillLost()).toBe('not connected');
+  });
+
   it('asks again after the interval, whether there was an answer or not', async () => {
     const { monitor, changes } = monitored();
     const answers = [true, false, true];

@@ -187,7 +187,7 @@ describe('query plans', () => {
       passwordHasher: new PredictablePasswordHasher(),
     };
     const application = createApplication({ ...ports, ...surroundings }, { accountMailPages, delivery: { batch: 10 } });
-    await isReady();
+    await until(isReady);
     for (let run = 0; run < RUNS; run += 1) {
       for (const work of Object.values(everyUseCase(application, { ...surroundings, crowd }, run))) await work();
     }

@@ -6,6 +6,7 @@ import pg from 'pg';
 export class DatabaseGate {
   private readonly sockets = new Set<Socket>();
   private isFrozen = false;
+  private oneWay = 0;
   private port = 0;
 
   private constructor(
@@ -40,6 +41,11 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
+  /** Each round trip takes that many milliseconds from now on. It must not become less: bytes would overtake others. */
+  setRoundTrip(milliseconds: number): void {
+    this.oneWay = milliseconds / 2;
+  }
+
   /** New connections go to this database from now on. It must have the same name. Open connections stay. */
   leadTo(databaseUrl: string): void {
     this.databaseUrl = databaseUrl;
@@ -64,20 +70,25 @@ export class DatabaseGate {
   private join(near: Socket): void {
     const { host, port } = new pg.Client(this.databaseUrl);
     const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    joinSockets(near, far, this.sockets);
+    joinSockets(near, far, this.sockets, (to, chunk) => {
+      if (this.oneWay === 0) to.write(chunk);
+      else setTimeout(() => to.write(chunk), this.oneWay);
+    });
     if (this.isFrozen) for (const socket of [near, far]) socket.pause();
   }
 }
 
 /** Passes the data of each socket to the other, until one of them closes. Meanwhile `open` contains both. */
-function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
+function joinSockets(near: Socket, far: Socket, open: Set<Socket>, pass: (to: Socket, chunk: Buffer) => void): void {
   for (const [from, to] of [
     [near, far],
     [far, near],
   ] as const) {
     open.add(from);
     from
-      .on('data', (chunk) => to.write(chunk))
+      .on('data', (chunk: Buffer) => {
+        pass(to, chunk);
+      })
       .on('error', () => from.destroy())
       .on('close', () => {
         open.delete(from);

@@ -24,7 +24,7 @@ async function answerOf(
   const ports = inMemoryPorts();
   const key = await issueKey(createApplication(ports));
   const application = createApplication({ ...ports, ...breakIt(ports) });
-  const isReady = () => Promise.resolve(true);
+  const isReady = () => true;
   const api = await createApi({ application, clock: ports.clock, isReady });
   await api.listen(0, '127.0.0.1');
   try {

@@ -3,7 +3,7 @@ import { sqlState } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
 
 /** SQLSTATE of a write on a standby, or on a server that is set to read-only. */
-const READ_ONLY = '25006';
+export const READ_ONLY = '25006';
 
 /** Retires the pool's connections after a write on a server that only reads, because new ones may reach a primary. */
 export function retireIfReadOnly(dataSource: DataSource, error: unknown): void {

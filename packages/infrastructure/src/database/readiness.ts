@@ -1,22 +1,23 @@
 import { MOST_SKEW, SECOND } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { answerWithin, failureOf } from '../kernel/answers.js';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 import { boundedPool, type DatabaseConnection } from './data-source.js';
 import { QUERY_TIMEOUT } from './on-database.js';
 import { poolOf } from './pipelining-pool.js';
+import { READ_ONLY } from './read-only-servers.js';
 
-const TIMEOUT_MS = 500;
-/** Milliseconds. A lost database is noticed within the sum of the two. */
-const POLL = { interval: 1_000, timeout: 700 };
+/**
+ * Milliseconds. A lost database is noticed within the sum of the two. The check waits as long as a request does:
+ * otherwise a slow database would take out all processes at once, although each can still work.
+ */
+const POLL = { interval: 500, timeout: QUERY_TIMEOUT };
+/** Milliseconds for which an answer counts. Without a newer one, the process itself was frozen. */
+const LONGEST_ANSWERED = 2 * (POLL.interval + POLL.timeout);
 
 export interface Readiness {
-  /**
-   * Whether the database answers within half a second, as a primary. Concurrent callers share one query, because
-   * anybody may call the API's health check.
-   */
-  readonly isReady: () => Promise<boolean>;
+  /** Whether the database answered the last check, as a primary. It asks nothing, so that a probe is answered at once. */
+  readonly isReady: () => boolean;
   /**
    * Milliseconds by which this process's clock was ahead of the database's at the last answer. The error is at most the
    * time that the answer took. Undefined before the first answer.
@@ -69,6 +70,7 @@ export function watchReadiness(
   pool.on('error', () => undefined);
   const data = poolOf(dataSource);
   let skew: number | undefined;
+  let answeredAt = -Infinity;
   const check = async () => {
     const client = await pool.connect();
     let isReadOnly = true;
@@ -80,9 +82,13 @@ export function watchReadiness(
     } finally {
       client.release(isReadOnly);
     }
-    if (!isReadOnly) return;
+    if (!isReadOnly) {
+      answeredAt = performance.now();
+      return;
+    }
     data.retire();
-    throw new Error('it only reads');
+    // With PostgreSQL's code, because its own answer is the reason.
+    throw Object.assign(new Error('it only reads'), { code: READ_ONLY });
   };
   let asking: Promise<void> | undefined;
   const ask = () =>
@@ -91,7 +97,7 @@ export function watchReadiness(
     }));
   monitor.poll('postgresql', ask, POLL);
   return {
-    isReady: async () => (await failureOf(answerWithin(TIMEOUT_MS, ask()))) === undefined,
+    isReady: () => monitor.isUp('postgresql') && performance.now() - answeredAt < LONGEST_ANSWERED,
     clockSkew: () => skew,
     async checkClock() {
       if (skew === undefined) await ask();

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { reasonOf } from '@adoption-store/domain';
 import { answerWithin, failureOf } from './answers.js';
 
@@ -15,7 +16,7 @@ export interface DependencyChange {
   readonly name: string;
   /** `still lost`: for five seconds. */
   readonly state: 'lost' | 'still lost' | 'back';
-  /** The driver's latest message about the loss. */
+  /** The latest message about the loss: the server's or the system's if they gave one, otherwise the driver's or ours. */
   readonly reason?: string;
 }
 
@@ -41,13 +42,20 @@ export class DependencyMonitor {
     return this.states;
   }
 
+  /** Whether a dependency answered the last time. */
+  isUp(dependency: Dependency): boolean {
+    return this.states.get(dependency) ?? true;
+  }
+
   /** Records the latest result: a failure, or undefined after an answer. A dependency without any counts as up. */
   record(dependency: Dependency, failure?: unknown): void {
     if (this.isClosed) return;
     const isUp = failure === undefined;
-    const wasUp = this.states.get(dependency) ?? true;
+    const wasUp = this.isUp(dependency);
     this.states.set(dependency, isUp);
-    this.failures.set(dependency, failure);
+    if (isUp || isExplained(failure) || !isExplained(this.failures.get(dependency))) {
+      this.failures.set(dependency, failure);
+    }
     if (isUp === wasUp) return;
     clearTimeout(this.lossTimers.get(dependency));
     if (isUp) {
@@ -83,4 +91,10 @@ export class DependencyMonitor {
     const reason = reasonOf(this.failures.get(dependency));
     this.onChange({ dependency, name: NAMES[dependency], state, reason });
   }
+}
+
+/** Whether the server or the system gave the reason. Their errors have a code, except Redis' replies. */
+function isExplained(failure: unknown): boolean {
+  if (!types.isNativeError(failure)) return false;
+  return 'code' in failure || failure.name === 'ReplyError' || isExplained(failure.cause);
 }
