@@ -7,7 +7,7 @@ import { AccountTurns } from '../../src/http/operations/account-turns.js';
 import { EXAMPLE_CURSOR } from '../../src/http/operations/pages.js';
 import { Turns } from '../../src/http/operations/turns.js';
 import { ApiMetrics } from '../../src/create-api.js';
-import { startApi, useApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { bearer, changePet, get } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { type RawResponse, request } from '../support/raw-http.js';
@@ -21,7 +21,7 @@ const [alice, bob, carol] = [owner(1n), owner(2n), owner(3n)];
 type Owner = typeof alice;
 
 const IDLE = {
-  pool: { idle: 0, used: 0, size: 0, waiting: 0 },
+  pool: { idle: 0, used: 0, givenUp: 0, size: 0, waiting: 0 },
   limitFallbacks: 0,
   droppedRefusals: 0,
   clockSkew: 0,
@@ -127,7 +127,7 @@ describe('turns of accounts', () => {
     const late = expect(run(alice, 'late')).rejects.toMatchObject({ code: 'service_unavailable' });
     await jest.advanceTimersByTimeAsync(500);
     runEach(alice, 'in time');
-    await jest.advanceTimersByTimeAsync(1_000);
+    await jest.advanceTimersByTimeAsync(500);
     await late;
     await end('a1');
     expect(begun).toEqual(['a1', 'a2', 'in time']);
@@ -136,9 +136,9 @@ describe('turns of accounts', () => {
   it('work whose turn comes late is answered within two seconds, and keeps its turn until it ends', async () => {
     runEach(alice, 'a1', 'a2');
     const late = expect(run(alice, 'a3')).rejects.toMatchObject({ code: 'service_unavailable' });
-    await jest.advanceTimersByTimeAsync(1_400);
+    await jest.advanceTimersByTimeAsync(900);
     await end('a1');
-    await jest.advanceTimersByTimeAsync(600);
+    await jest.advanceTimersByTimeAsync(1_100);
     await late;
     runEach(alice, 'a4');
     expect(begun).toEqual(['a1', 'a2', 'a3']);
@@ -154,7 +154,7 @@ describe('turns of accounts', () => {
     ])('is $is if $when', async ({ is, error }) => {
       runEach(alice, 'a1', 'a2', 'a3');
       const refused = expect(run(alice, 'a4')).rejects.toMatchObject({ code: is });
-      await jest.advanceTimersByTimeAsync(1_000);
+      await jest.advanceTimersByTimeAsync(500);
       await end('a1', error);
       await jest.advanceTimersByTimeAsync(500);
       await refused;
@@ -164,7 +164,7 @@ describe('turns of accounts', () => {
       turns = new AccountTurns({ total: 2 });
       runEach(alice, 'a1', 'a2', 'a3');
       const refused = expect(run(bob, 'b1')).rejects.toMatchObject({ code: 'service_unavailable' });
-      await jest.advanceTimersByTimeAsync(1_500);
+      await jest.advanceTimersByTimeAsync(1_000);
       await refused;
     });
 
@@ -256,7 +256,7 @@ describe('requests that share a read', () => {
     const { reads, ask } = controlled(1);
     void ask('other', carol);
     const early = expect(ask('key', alice)).rejects.toMatchObject({ code: 'service_unavailable' });
-    await jest.advanceTimersByTimeAsync(1_000);
+    await jest.advanceTimersByTimeAsync(500);
     const late = ask('key', bob);
     await jest.advanceTimersByTimeAsync(500);
     await early;
@@ -305,24 +305,26 @@ describe('while all turns of its account are taken, a request waits:', () => {
   });
 });
 
-it('a request that its own account keeps waiting is 429 too_many_at_once: it counts as one, and with the limits of any answer', async () => {
+describe('a request that its own account keeps waiting', () => {
   const turns = new Turns(4);
   const metrics = new ApiMetrics(() => IDLE, turns, OPERATIONS);
-  const api = await startApi({ turns, metrics });
-  const { account, key } = await api.openKey();
-  let end: () => void = () => undefined;
-  void turns.writes.run(account, () => new Promise<void>((resolve) => (end = resolve)));
-  turns.writes.run(account, () => new Promise(() => undefined)).catch(() => undefined);
-  const refused = changePet(api, 1, { name: 'Luna' }, bearer(key));
-  await until(() => turns.waitingCount === 2);
-  end();
-  const answer = await refused;
-  expectError(answer, 429, 'too_many_at_once');
-  const next = await get(api, '/v1/pets', key);
-  expect([answer, next].map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
-  expect(answer.headers['retry-after']).toBe('1');
-  const { body } = await metrics.page();
-  expect(body).toContain('adoption_store_operation_requests_total{operation="changePet",deprecated="false"} 1\n');
-  expect(body).toContain('adoption_store_errors_total{operation="changePet",code="too_many_at_once"} 1\n');
-  await api.close();
+  const api = useApi({ turns, metrics });
+
+  it('is 429 too_many_at_once: it counts as one, and has the limits of any answer', async () => {
+    const { account, key } = await api.openKey();
+    let end: () => void = () => undefined;
+    void turns.writes.run(account, () => new Promise<void>((resolve) => (end = resolve)));
+    turns.writes.run(account, () => new Promise(() => undefined)).catch(() => undefined);
+    const refused = changePet(api, 1, { name: 'Luna' }, bearer(key));
+    await until(() => turns.waitingCount === 2);
+    end();
+    const answer = await refused;
+    expectError(answer, 429, 'too_many_at_once');
+    const next = await get(api, '/v1/pets', key);
+    expect([answer, next].map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
+    expect(answer.headers['retry-after']).toBe('1');
+    const { body } = await metrics.page();
+    expect(body).toContain('adoption_store_operation_requests_total{operation="changePet",deprecated="false"} 1\n');
+    expect(body).toContain('adoption_store_errors_total{operation="changePet",code="too_many_at_once"} 1\n');
+  });
 });

@@ -2,7 +2,7 @@ import { type Account, type AccountId, DomainError, type PlanName } from '@adopt
 import { errorStatuses, HttpRefusal, isRefusal } from '../answers/error-codes.js';
 
 /** Milliseconds. A request that would wait longer for its turn is refused. */
-const LONGEST_WAIT = 1_500;
+const LONGEST_WAIT = 1_000;
 /** Milliseconds. A request that had to wait is answered within this time, whether or not its work has ended. */
 const LONGEST_TIME = 2_000;
 /** The most requests of one account that wait. A further one is refused at once. */

@@ -7,12 +7,18 @@ import { AccountTurns } from './account-turns.js';
 const LEFT = 3;
 /** Reads that one connection answers one after the other: its pipeline. */
 const PIPELINE = 16;
-/** Animals that one statement finds or adds at most. */
-const MOST_IN_BATCH = 256;
+/** Animals that one statement finds at most. */
+const MOST_FOUND = 256;
+/** Animals that one account adds with one statement. With more of them POST gets no faster. */
+const MOST_ADDED = 128;
 /** Animals on the pages that one statement reads at most. */
 const MOST_ON_PAGES = 2_000;
 
-/** How much of each kind of work runs at a time. The rest waits in lines, before it takes a connection. */
+/**
+ * How much of each kind of work runs at a time. The rest waits in lines, before it takes a connection. Of reads and of
+ * what shares statements one account may run a pipeline or a statement, and all together twice as much: so another
+ * account's work need not wait for it to end, and is part of the next one.
+ */
 export class Turns {
   /** Changes. */
   readonly writes: AccountTurns;
@@ -21,24 +27,21 @@ export class Turns {
    */
   readonly slowWrites = new AccountTurns({ total: Infinity, perAccount: 1 });
   /** Additions of animals without an `Idempotency-Key`. Those that run share statements. */
-  readonly additions = new AccountTurns({ total: MOST_IN_BATCH });
+  readonly additions = upToTwice(MOST_ADDED);
   /** Reads with a statement of their own. */
-  readonly reads: AccountTurns;
+  readonly reads = upToTwice(PIPELINE);
   /** Reads of events. They first publish, so they may wait for other writers. */
-  readonly events: AccountTurns;
+  readonly events = upToTwice(PIPELINE);
   /** Reads of single animals. Those that run share statements. */
-  readonly finds = new AccountTurns({ total: MOST_IN_BATCH });
+  readonly finds = upToTwice(MOST_FOUND);
   /** Reads of later pages of animals. Those that run share statements. The weight is the size of the page. */
-  readonly pages = new AccountTurns({ total: MOST_ON_PAGES });
+  readonly pages = upToTwice(MOST_ON_PAGES);
 
   /** @param connections of the pool. With up to four, one write runs at a time. */
   constructor(connections: number) {
     const writes = Math.max(1, connections - LEFT);
     // One account can't use all turns, because its changes may wait for each other's locks.
     this.writes = new AccountTurns({ total: writes, perAccount: Math.max(1, writes - 1) });
-    const reads = PIPELINE * Math.max(1, Math.min(2, connections - LEFT));
-    this.reads = new AccountTurns({ total: reads });
-    this.events = new AccountTurns({ total: reads });
   }
 
   /** The number of requests that wait for their turn. */
@@ -46,6 +49,10 @@ export class Turns {
     const all = [this.writes, this.slowWrites, this.additions, this.reads, this.events, this.finds, this.pages];
     return all.reduce((sum, { waitingCount }) => sum + waitingCount, 0);
   }
+}
+
+function upToTwice(perAccount: number): AccountTurns {
+  return new AccountTurns({ total: 2 * perAccount, perAccount });
 }
 
 /** Runs the handler of a change when it is its account's turn. */
