@@ -223,7 +223,8 @@ function started<Result>(work: Work<Result>): Promise<Result> {
   try {
     return work();
   } catch (error) {
-    return Promise.reject(error);
+    const failure = error as Error;
+    return Promise.reject(failure);
   }
 }
 
