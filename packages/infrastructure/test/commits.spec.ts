@@ -63,7 +63,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
     const begun = performance.now();
     await write();
     expect(performance.now() - begun).toBeLessThan(1_000);
-    expect(await isReady()).toBe(true);
+    await until(isReady);
     await setStandby(server.url, '');
     await until(() => read().pool.givenUp === 0);
     expect((await write()).every(({ status }) => status === 'fulfilled')).toBe(true);
