@@ -91,7 +91,7 @@ export interface Readings {
    * on although its callers have been told that it takes too long.
    */
   readonly pool: Readonly<Record<'idle' | 'used' | 'size' | 'waiting' | 'givenUp', number>>;
-  /** Requests that this process decided by itself because Redis was lost. */
+  /** Requests that this process decided by itself because Redis did not answer. */
   readonly limitFallbacks: number;
   /** Refused requests that this process didn't record, because too many waited for the database. */
   readonly droppedRefusals: number;

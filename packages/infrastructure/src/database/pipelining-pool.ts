@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { Turns } from './turns.js';
+import { WriteSlots } from './write-slots.js';
 
 /** Most queries in the pipeline of one connection. A slow query delays those behind it. */
 const MOST_WAITING = 16;
@@ -55,7 +55,7 @@ export class PipeliningPool extends pg.Pool {
   readonly #open = new Set<pg.PoolClient>();
   /** The clients in use, and since when. */
   readonly #used = new Map<pg.PoolClient, number>();
-  readonly #writes: Turns;
+  readonly #writes: WriteSlots;
   readonly #retired = new WeakSet<pg.ClientBase>();
   #retirement: NodeJS.Timeout | undefined;
   #isRetirementDue = false;
@@ -72,7 +72,7 @@ export class PipeliningPool extends pg.Pool {
     this.poolsTransactions = config?.poolsTransactions === true;
     const { max, connectionTimeoutMillis = LONGEST_USE } = this.options;
     const writes = Math.max(1, max - LEFT_FOR_READS);
-    this.#writes = new Turns(writes, connectionTimeoutMillis, () => this.givenUpCount >= writes);
+    this.#writes = new WriteSlots(writes, connectionTimeoutMillis, () => this.givenUpCount >= writes);
     this.lookUps = config?.lookUps === undefined ? this : new PipeliningPool(config.lookUps);
     // A lost connection needs no report: the next query rejects.
     if (this.lookUps !== this) this.lookUps.on('error', () => undefined);

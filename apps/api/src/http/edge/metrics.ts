@@ -58,7 +58,7 @@ export class ApiMetrics extends Metrics implements RequestObserver {
       },
     );
     this.describeOperations();
-    const fallbacks = 'Requests that this process decided by itself because Redis was lost';
+    const fallbacks = 'Requests that this process decided by itself because Redis did not answer';
     this.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
       counter.inc(read().limitFallbacks);
     });

@@ -1,13 +1,13 @@
 import { QueryTimeoutError } from './database-errors.js';
 
-/** Lets a bounded number of pieces of work run at a time, in the order of their arrival. */
-export class Turns {
+/** The connections on which writes may run. They are given in the order of the writes' arrival. */
+export class WriteSlots {
   private taken = 0;
   private readonly waiting = new Set<() => void>();
 
   /**
    * @param longestWait milliseconds after which work is refused without running.
-   * @param isHopeless whether no turn is expected to end. Then work that would have to wait is refused at once.
+   * @param isHopeless whether no slot is expected to get free. Then work that would have to wait is refused at once.
    */
   constructor(
     private readonly most: number,
@@ -19,7 +19,7 @@ export class Turns {
     return this.waiting.size;
   }
 
-  /** @throws QueryTimeoutError if it isn't the work's turn in time. */
+  /** @throws QueryTimeoutError if no slot gets free in time. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.taken < this.most) this.taken += 1;
     else if (this.isHopeless()) throw new QueryTimeoutError();
@@ -45,7 +45,7 @@ export class Turns {
     });
   }
 
-  /** Gives the turn to whoever has waited longest. */
+  /** Gives the slot to whoever has waited longest. */
   private passOn(): void {
     const [next] = this.waiting;
     if (next === undefined) {
