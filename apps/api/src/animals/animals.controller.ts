@@ -24,7 +24,7 @@ import { Turns } from '../http/operations/turns.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
-import { SharedReads } from '../http/answers/shared-reads.js';
+import { SharedReads } from '../http/operations/shared-reads.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   animalJson,

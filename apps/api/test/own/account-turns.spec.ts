@@ -2,7 +2,7 @@ import { type AccountId, DomainError, plan, type PlanName } from '@adoption-stor
 import { until } from '@adoption-store/test-support';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { OPERATIONS } from '../../src/api.module.js';
-import { SharedReads } from '../../src/http/answers/shared-reads.js';
+import { SharedReads } from '../../src/http/operations/shared-reads.js';
 import { AccountTurns } from '../../src/http/operations/account-turns.js';
 import { EXAMPLE_CURSOR } from '../../src/http/operations/pages.js';
 import { Turns } from '../../src/http/operations/turns.js';

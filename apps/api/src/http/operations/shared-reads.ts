@@ -1,5 +1,5 @@
 import { type Account, type AccountId, othersToArrive } from '@adoption-store/domain';
-import type { AccountTurns } from '../operations/account-turns.js';
+import type { AccountTurns } from './account-turns.js';
 
 /** Milliseconds. Requests don't wait for a read that takes longer, so that none waits for two slow reads. */
 const LONGEST_WAIT = 250;
