@@ -14,7 +14,7 @@ import {
 import { request, type RequestOptions, sendRaw, type Target } from '@adoption-store/api/testing/raw-http';
 import { issueKey, startApi } from '../support/services.js';
 
-const HELLO = '{"message":"Hello"}';
+const LUNA = '{"name":"Luna","categoryId":1}';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -50,9 +50,10 @@ async function startInstance(environment: Environment = {}): Promise<Instance> {
   return { process, ...target };
 }
 
+const ownHeaders = () => ({ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' });
+
 function send(instance: Instance, path: string, options: RequestOptions = {}) {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  return request(instance, path, { headers, ...options });
+  return request(instance, path, { headers: ownHeaders(), ...options });
 }
 
 const head = () => `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
@@ -108,14 +109,18 @@ describe('from SIGTERM on, an instance', () => {
 
   it('finishes the requests in progress, and accepts no new ones', async () => {
     const instance = await startInstance({ LAME_DUCK: '0s' });
-    await client.query('BEGIN; LOCK TABLE messages IN ACCESS EXCLUSIVE MODE');
-    const answers = Array.from({ length: 5 }, () => send(instance, '/v1/messages', { method: 'POST', body: HELLO }));
+    await client.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
+    const answers = Array.from({ length: 5 }, (_, index) => {
+      // Without a key they would share a statement.
+      const headers = { ...ownHeaders(), 'Idempotency-Key': String(index) };
+      return send(instance, '/v1/pets', { method: 'POST', body: LUNA, headers });
+    });
     await untilWaiting(5);
     const ended = end(instance);
     await refusesConnections(instance);
     await client.query('COMMIT');
     for (const answer of await Promise.all(answers))
-      expect(answer).toMatchObject({ status: 202, headers: { connection: 'close' } });
+      expect(answer).toMatchObject({ status: 201, headers: { connection: 'close' } });
     expect(await ended).toMatchObject({ code: 0 });
   });
 
@@ -197,6 +202,6 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
 
 /** Waits until that many statements wait for the table. */
 async function untilWaiting(count: number): Promise<void> {
-  const waiting = `SELECT FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`;
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'animals'::regclass AND NOT granted`;
   await until(async () => (await client.query(waiting)).rowCount === count);
 }

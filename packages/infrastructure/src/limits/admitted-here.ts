@@ -12,7 +12,7 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
-import { ExpiringMap } from './expiring-map.js';
+import { ExpiringMap } from './in-process-request-counter.js';
 
 /**
  * The requests that this process has admitted, whether Redis or this process decided. A process admits at most a limit
