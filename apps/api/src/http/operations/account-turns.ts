@@ -30,8 +30,8 @@ interface Line {
   running: number;
   waits: number;
   readonly waiting: Set<Waiting>;
-  /** Time of `performance.now()` at which a work last ended without a fault of the service. */
-  answeredAt: number;
+  /** How many works have ended without a fault of the service, since the account has had works without a pause. */
+  answered: number;
 }
 
 /**
@@ -83,10 +83,8 @@ export class AccountTurns {
   /** Runs the work at once if a turn is free and nobody else waits for it. Otherwise undefined. */
   tryRun<Result>(account: Owner, work: Work<Result>, weight = 1): Promise<Result> | undefined {
     if (this.running + weight > this.total || this.nextLine() !== undefined) return undefined;
-    const line = this.lines.get(account.id) ?? newLine(account);
-    if (line.running + weight > this.perAccount) return undefined;
-    this.lines.set(account.id, line);
-    return this.begin(account.id, line, work, weight);
+    const line = this.lineOf(account);
+    return line.running + weight > this.perAccount ? undefined : this.begin(account.id, line, work, weight);
   }
 
   /**
@@ -96,14 +94,14 @@ export class AccountTurns {
    * @returns ends the wait.
    */
   wait(account: Owner, work: Work<unknown>, refuse: (error: Error) => void, weight = 1): () => void {
-    const line = this.lines.get(account.id) ?? newLine(account);
-    this.lines.set(account.id, line);
+    const line = this.lineOf(account);
     const since = performance.now();
+    const { answered } = line;
     // Its own works are the cause only if it had its share, and the service answered them meanwhile.
     const hadItsShare = line.running + line.waits >= this.shareOfEach();
-    const refusal = (from: number) => (hadItsShare && line.answeredAt >= from ? tooManyAtOnce() : unavailable());
+    const refusal = (before: number) => (hadItsShare && line.answered > before ? tooManyAtOnce() : unavailable());
     if (line.waiting.size >= MOST_WAITING) {
-      refuse(refusal(since - LONGEST_WAIT));
+      refuse(refusal(0));
       return () => undefined;
     }
     const begin = () => {
@@ -128,10 +126,16 @@ export class AccountTurns {
     };
     let timer = setTimeout(() => {
       leave();
-      refuse(refusal(since));
+      refuse(refusal(answered));
     }, LONGEST_WAIT);
     this.enter(line, waiting);
     return leave;
+  }
+
+  private lineOf(account: Owner): Line {
+    let line = this.lines.get(account.id);
+    if (line === undefined) this.lines.set(account.id, (line = newLine(account)));
+    return line;
   }
 
   /** How much of the work an account may expect to run at a time. */
@@ -143,7 +147,7 @@ export class AccountTurns {
     this.running += weight;
     line.running += weight;
     const end = (isFault: boolean) => {
-      if (!isFault) line.answeredAt = performance.now();
+      if (!isFault) line.answered += 1;
       this.running -= weight;
       line.running -= weight;
       this.forgetIdle(id, line);
@@ -178,6 +182,7 @@ export class AccountTurns {
 
   /** The line whose turn is next. A line whose account runs as much as it may is left out. */
   private nextLine(): Line | undefined {
+    if (this.waiting.size === 0) return undefined;
     for (const lines of this.waiting.values()) {
       for (const line of lines) {
         const [next] = line.waiting;
@@ -229,7 +234,7 @@ function started<Result>(work: Work<Result>): Promise<Result> {
 }
 
 function newLine({ plan }: Owner): Line {
-  return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), answeredAt: -Infinity };
+  return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), answered: 0 };
 }
 
 export function tooManyAtOnce(): HttpRefusal {
