@@ -45,15 +45,15 @@ async function take(): Promise<Calls> {
 
 // A layer that is added to every request fails here, so that it is added on purpose.
 it.each([
-  { name: 'a list', method: 'GET', path: '/v1/pets', body: undefined, files: 40, calls: 160 },
-  { name: 'an animal', method: 'GET', path: '/v1/pets/1', body: undefined, files: 42, calls: 150 },
+  { name: 'a list', method: 'GET', path: '/v1/pets', body: undefined, files: 40, calls: 165 },
+  { name: 'an animal', method: 'GET', path: '/v1/pets/1', body: undefined, files: 42, calls: 155 },
   {
     name: 'an addition',
     method: 'POST',
     path: '/v1/pets',
     body: '{"name":"Luna","categoryId":3}',
     files: 49,
-    calls: 210,
+    calls: 215,
   },
 ])('$name runs at most $files of our files and $calls calls', async ({ method, path, body, files, calls }) => {
   if (method === 'GET')
