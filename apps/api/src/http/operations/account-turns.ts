@@ -15,7 +15,8 @@ export interface TurnsPolicy {
   readonly perAccount?: number;
 }
 
-type Owner = Pick<Account, 'id' | 'plan'>;
+/** The account in whose line a work waits. */
+export type Owner = Pick<Account, 'id' | 'plan'>;
 type Work<Result> = () => Promise<Result>;
 
 interface Waiting {
@@ -37,7 +38,7 @@ interface Line {
 /**
  * Lets a limited amount of work run at a time. What waits, waits in its account's line. Lines are served in turn: plan
  * after plan, and in each plan account after account. So one account's works delay another's by few, and a person with
- * many free accounts delays only free ones. An account that is alone uses everything.
+ * many free accounts delays only free ones. An account that is alone uses all that one account may.
  */
 export class AccountTurns {
   /** An account without works has no line. */

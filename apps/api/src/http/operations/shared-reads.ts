@@ -1,13 +1,11 @@
-import { type Account, type AccountId, othersToArrive } from '@adoption-store/domain';
-import type { AccountTurns } from './account-turns.js';
+import { type AccountId, othersToArrive } from '@adoption-store/domain';
+import type { AccountTurns, Owner } from './account-turns.js';
 
 /** Milliseconds. Requests don't wait for a read that takes longer, so that none waits for two slow reads. */
 const LONGEST_WAIT = 250;
 
 /** With so many callers, a read begins without waiting for more. */
 const MOST_CALLERS = 256;
-
-type Owner = Pick<Account, 'id' | 'plan'>;
 
 /** What is read, and where the read waits for its turn. */
 export interface Wanted<Value> {
