@@ -4,7 +4,7 @@ import { constants, lstatSync, readdirSync, readFileSync, statSync } from 'node:
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { runPortal } from '@adoption-store/portal/testing/portal-process';
+import { mailSignUp, runPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import { API, ask, createDatabase, freePort, run, Running, START, until } from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
@@ -166,9 +166,10 @@ describe('started with DATABASE_URL', () => {
     const portals = await Promise.all([1, 2].map(() => runPortal(database.url, { LOG_LEVEL: 'trace' })));
     for (const { process } of portals) services.track(process);
     const [one, other] = portals.map(({ origin }) => new Visitor(origin, '2001:db8::1'));
-    await one?.get('/sign-up');
+    const token = await mailSignUp(database.url, 'dev@example.com');
+    await one?.get('/finish-sign-up');
     Object.assign(other ?? {}, { cookies: one?.cookies, token: one?.token });
-    const signedUp = await other?.post('/sign-up', { email: 'dev@example.com', password: PASSWORD });
+    const signedUp = await other?.post('/finish-sign-up', { token, password: PASSWORD });
     expect(signedUp).toMatchObject({ status: 303 });
 
     const [secret] = await ask<{ value: string }>(database.url, `SELECT value FROM secrets WHERE name = 'portal'`);

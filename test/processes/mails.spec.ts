@@ -21,7 +21,7 @@ let worker: Running | undefined;
 beforeAll(async () => {
   database = await createDatabase();
   sink = await SmtpSink.open();
-  portal = await runPortal(database.url, { SMTP_URL: sink.url });
+  portal = await runPortal(database.url);
 });
 afterEach(async () => {
   await worker?.stop('SIGTERM');
@@ -35,55 +35,86 @@ afterAll(async () => {
 
 /** Starts a worker, which sends mails only with a mail server. `isCounted` says whether its metrics have a line. */
 async function startWorker(hasServer = true) {
-  const mail = { SMTP_URL: sink.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'store@example.com' };
+  const mail = {
+    SMTP_URL: sink.url,
+    MAIL_FROM: 'store@example.com',
+    STORE_EMAIL: 'store@example.com',
+    PORTAL_URL: portal.origin,
+  };
   const { service, metrics } = await start({ DATABASE_URL: database.url, ...(hasServer && mail) });
   worker = service;
   const isCounted = async (line: string) =>
-    (await (await fetch(metrics)).text()).split('\n').includes(`adoption_store_account_${line}`);
+    (await (await fetch(metrics)).text()).split('\n').includes(`adoption_store_${line}`);
   return { process: service, isCounted };
 }
 
-async function signUp(email: string): Promise<void> {
+async function askToSignUp(email: string) {
   const visitor = new Visitor(portal.origin, '2001:db8::1');
-  await visitor.get('/sign-up');
-  expect((await visitor.post('/sign-up', { email, password: PASSWORD })).status).toBe(303);
+  return visitor.fillIn('/sign-up', { email });
 }
 
 const query = (text: string) => ask<Record<string, unknown>>(database.url, text);
 
+it('nobody signs up before a worker has said that it can send mail', async () => {
+  await startWorker(false);
+  expect((await new Visitor(portal.origin, '2001:db8::1').get('/sign-up')).status).toBe(503);
+  expect(await query('SELECT portal_url FROM deployment')).toEqual([{ portal_url: null }]);
+});
+
 it('a mail that was queued while the mail server was away arrives once it is back, and its link stands nowhere else', async () => {
   await sink.close();
   const { process, isCounted } = await startWorker();
-  await signUp('queued@example.com');
-  await until(() => isCounted('mail_deliveries_total{kind="proof",outcome="postponed"} 1'));
-  expect(await isCounted('mails_queued 1')).toBe(true);
+  expect(await askToSignUp('queued@example.com')).toMatchObject({ status: 200 });
+  await until(() => isCounted('account_mail_deliveries_total{kind="sign-up",outcome="postponed"} 1'));
+  expect(await isCounted('account_mails_queued 1')).toBe(true);
   await sink.startAgain();
   await query(`UPDATE account_mails SET due_at = now() WHERE status = 'queued'`);
-  await until(() => isCounted('mail_deliveries_total{kind="proof",outcome="sent"} 1'));
+  await until(() => isCounted('account_mail_deliveries_total{kind="sign-up",outcome="sent"} 1'));
   expect(sink.received).toMatchObject([{ to: ['queued@example.com'] }]);
-  const token = /\/confirm-address#([0-9A-Za-z]{43})/.exec(sink.received[0]?.body ?? '')?.[1] ?? '';
-  expect(token).not.toBe('');
+  const [, address = '', token = ''] = /(\S+)#([0-9A-Za-z]{43})/.exec(sink.received[0]?.body ?? '') ?? [];
+  expect(address).toBe(`${portal.origin}/finish-sign-up`);
   for (const { stdout, stderr } of [process, portal.process]) {
     expect(stdout + stderr).not.toContain('queued@example.com');
     expect(stdout + stderr).not.toContain(token);
   }
-  for (const table of ['account_mails', 'address_proofs', 'password_resets'])
+  for (const table of ['account_mails', 'sign_ups', 'password_resets'])
     expect(JSON.stringify(await query(`SELECT * FROM ${table}`))).not.toContain(token);
+  const person = new Visitor(portal.origin, '2001:db8::1');
+  expect(await person.fillIn('/finish-sign-up', { token, password: PASSWORD })).toMatchObject({ status: 303 });
 });
 
-it('a mail waits where the worker has no mail server: its link stands in no log', async () => {
-  await signUp('waiting@example.com');
+it('a worker without a mail server takes nothing back, says so, and leaves the mails: no link stands in its log', async () => {
+  await askToSignUp('waiting@example.com');
   const { process, isCounted } = await startWorker(false);
-  await until(() => isCounted('mails_queued 1'));
+  await until(() => isCounted('account_mails_queued 1'));
+  expect(await isCounted('mail_server_missing 1')).toBe(true);
+  expect(process.stdout).toContain('accounts begin with a mail, but this worker sends none');
   expect(process.stdout).not.toMatch(/#[0-9A-Za-z]{43}/);
   expect(await query(`SELECT claims FROM account_mails WHERE status = 'queued'`)).toMatchObject([{ claims: 0 }]);
+  expect(await askToSignUp('other@example.com')).toMatchObject({ status: 200 });
 });
 
-it('the portal tells the commands whether addresses are proven here: their shell knows only the database', async () => {
-  await signUp('plan@example.com');
+it('ten thousand sign-ups that wait delay no reset', async () => {
+  await query(`
+    INSERT INTO account_mails (id, kind, address, status, due_at, created_at, expires_at)
+    SELECT 'mail_' || n, 'sign-up', n || '@example.org', 'queued', now(), now(), now() + interval '1 day'
+    FROM generate_series(1, 10000) AS n`);
+  const visitor = new Visitor(portal.origin, '2001:db8:1::1');
+  await visitor.fillIn('/forgotten-password', { email: 'queued@example.com' });
+  await until(async () => (await query(`SELECT FROM account_mails WHERE kind = 'reset'`)).length > 0);
+  const sent = sink.received.length;
+  await startWorker();
+  await until(() => sink.received.length > sent);
+  // Two mails are sent at the same time.
+  expect(sink.received.slice(sent, sent + 2).flatMap(({ to }) => to)).toContain('queued@example.com');
+});
+
+it('the worker tells the commands whether addresses are proven here: their shell knows only the database', async () => {
+  await query(`
+    INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
+    VALUES ('plan@example.com', 'free', now(), 'hash', 1)`);
   const plan = () => run(ACCOUNTS, ['plan', 'plan@example.com', 'business'], { DATABASE_URL: database.url });
   expect(await plan()).toMatchObject({ code: 1, stderr: expect.stringContaining('is unproven') });
-  await portal.process.stop();
-  portal = await runPortal(database.url, { SMTP_URL: '' });
+  await query('UPDATE deployment SET portal_url = NULL');
   expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('is on the plan business') });
 });

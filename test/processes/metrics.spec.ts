@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, freePort, type Running, type TestDatabase, until } from '@adoption-store/test-support';
 import { sendRaw } from '@adoption-store/api/testing/raw-http';
-import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
+import { mailSignUp, runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import { OtlpCollector, type ReceivedSpan } from '../support/otlp.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
@@ -247,8 +247,7 @@ describe('the portal tells Prometheus, on a port of its own', () => {
   it('how people sign in, which forms it refuses, and each route’s requests by method and status', async () => {
     const visitor = new Visitor(portal.origin, '2001:db8::1');
     const email = 'person@example.com';
-    await visitor.get('/sign-up');
-    await visitor.post('/sign-up', { email, password: PASSWORD });
+    await visitor.fillIn('/finish-sign-up', { token: await mailSignUp(database.url, email), password: PASSWORD });
     const stranger = new Visitor(portal.origin, '2001:db8:1::1');
     await stranger.get('/sign-in');
     for (let attempt = 0; attempt < 12; attempt += 1) await stranger.post('/sign-in', { email, password: 'a guess' });

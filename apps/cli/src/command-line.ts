@@ -96,7 +96,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
   const { openDatabase } = await import('@adoption-store/embedded-postgres');
   const { openInfrastructure } = await import('@adoption-store/infrastructure');
   const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { ports, deployment, close } = await openInfrastructure({
+  const { ports, close } = await openInfrastructure({
     ...database,
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: 2,
@@ -104,8 +104,8 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
     webhookSecrets: settings.WEBHOOK_SECRET,
   });
   try {
-    const provesAddresses = await deployment.provesAddresses();
-    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT, provesAddresses });
+    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    const provesAddresses = (await application.findPortal.execute()) !== undefined;
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {

@@ -48,7 +48,8 @@ process.exit(codes.find((code) => code !== 0) ?? 0);
 async function prepare(): Promise<void> {
   try {
     loadEnvFile();
-    const all = { ...apiSettings, ...portalSettings, ...workerSettings };
+    // The worker needs the portal's address with SMTP_URL. It has a default here.
+    const all = { ...apiSettings, ...workerSettings, ...portalSettings };
     const isSet = (name: string) => (process.env[name] ?? '') !== '';
     for (const { taken, port } of await findPorts(readSettings(all, process.env), isSet)) {
       process.env[taken.portSetting] = String(port);
@@ -56,7 +57,7 @@ async function prepare(): Promise<void> {
       tell(printable(`${reason}, so ${taken.portSetting} is ${port} until this ends`));
     }
     const { PORTAL_URL, PORTAL_HOST, PORTAL_PORT } = readSettings(all, process.env);
-    // The reference page of the API links to the portal.
+    // The reference page of the API links to the portal, and so do mails.
     if (PORTAL_PORT !== 0) process.env['PORTAL_URL'] = PORTAL_URL ?? localAddress(PORTAL_HOST, PORTAL_PORT);
   } catch (error) {
     tell(printable(reasonOf(error)));

@@ -247,11 +247,11 @@ describe('accounts', () => {
 
 describe('an account whose address is unproven', () => {
   const email = 'stranger@example.com';
-  // A command knows nothing of mail but what the portal has stored.
+  // A command knows nothing of mail but what the worker has stored.
   const withMail = async (program: Program, ...args: readonly string[]) => {
-    await service.deployment.setProvesAddresses(true);
+    await service.ports.deployment.recordPortalUrl('https://portal.example.com');
     const finished = await on(program)(args);
-    await service.deployment.setProvesAddresses(false);
+    await query('UPDATE deployment SET portal_url = NULL');
     return finished;
   };
   beforeAll(() =>
@@ -262,7 +262,7 @@ describe('an account whose address is unproven', () => {
   it.each([
     ['accounts plan', accountCommands, ['plan', email, 'pro']],
     ['keys create', keyCommands, ['create', '--email', email]],
-  ])('is refused by %s where the portal proves addresses, unless --unproven is given', async (_what, program, args) => {
+  ])('is refused by %s where addresses are proven, unless --unproven is given', async (_what, program, args) => {
     const refused = await withMail(program, ...args);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^the address of the account of stranger@example\.com is unproven: .*--unproven/);
@@ -270,7 +270,7 @@ describe('an account whose address is unproven', () => {
     expect(await withMail(program, ...args, '--unproven')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('is shown as unproven in every list where the portal proves addresses, and else like any other', async () => {
+  it('is shown as unproven in every list where addresses are proven, and else like any other', async () => {
     const row = /^\d+ +stranger@example\.com \(unproven\) +pro/m;
     expect((await withMail(accountCommands, 'list')).stdout).toMatch(row);
     expect((await withMail(keyCommands, 'list', '--email', email)).stdout).toMatch(row);

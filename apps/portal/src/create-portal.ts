@@ -174,11 +174,10 @@ async function serveEverybody(
   });
 }
 
-function frameOfEveryPage(files: readonly PublicFile[], { apiUrl, contact, application }: PortalOptions) {
+function frameOfEveryPage(files: readonly PublicFile[], { apiUrl, contact }: PortalOptions) {
   return {
     api: apiUrl,
     contact: contact === undefined ? undefined : linkTo(contact),
-    canReset: application.requestPasswordReset.isAvailable,
     helpers: viewHelpers,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
   };

@@ -25,7 +25,7 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Settings, told: AbortSignal): Promise<() => Promise<void>> {
   const { PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const { ports, isReady, secret, deployment, read, close } = await openStore(settings, log);
+  const { ports, isReady, secret, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -37,10 +37,10 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const options = {
       keyEnvironment: settings.KEY_ENVIRONMENT,
-      accountMailPages: accountMailPages(settings),
+      // Without DATABASE_URL the operator is the only visitor.
+      opensUnproven: settings.DATABASE_URL === undefined,
       signupScopes: settings.SIGNUP_SCOPES,
     };
-    await deployment.setProvesAddresses(options.accountMailPages !== undefined);
     const portal = await createPortal({
       application: createApplication(ports, options),
       clock: ports.clock,
@@ -93,15 +93,4 @@ async function openStore(settings: Settings, log: Log) {
 
 function metricsAddress({ METRICS_HOST: host, PORTAL_METRICS_PORT: port }: Settings): ListenAddress {
   return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'PORTAL_METRICS_PORT' };
-}
-
-/** The pages that the worker's mails lead to; undefined where no mail is sent. */
-function accountMailPages({ SMTP_URL: smtpUrl, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port }: Settings) {
-  if (smtpUrl === undefined) return undefined;
-  const portal = url ?? localAddress(host, port);
-  return {
-    reset: `${portal}/reset-password`,
-    proof: `${portal}/confirm-address`,
-    change: `${portal}/confirm-new-address`,
-  };
 }

@@ -2,8 +2,10 @@ import type { Application, Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AccessController } from './accounts/access.controller.js';
 import { AccountController } from './accounts/account.controller.js';
 import { KeysController } from './accounts/keys.controller.js';
+import { SignUpController } from './accounts/sign-up.controller.js';
 import { VisitorsController } from './accounts/visitors.controller.js';
 import { AnimalController } from './animals/animal.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';
@@ -26,8 +28,10 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 const CONTROLLERS = [
   SignInController,
+  SignUpController,
   VisitorsController,
   AccountController,
+  AccessController,
   KeysController,
   UsageController,
   AnimalsController,

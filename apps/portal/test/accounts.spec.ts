@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { createApplication, HOUR, MINUTE } from '@adoption-store/domain';
+import { InMemoryDeployment } from '@adoption-store/domain/testing';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
-import { runPortal } from './support/portal-process.js';
+import { mailSignUp, runPortal } from './support/portal-process.js';
 import { boxesIn, browsersAt, PASSWORD, redirectTo, refusal, type Visitor } from './support/portal-visitor.js';
 
 const WRONG = 'not the right pass phrase';
@@ -40,16 +42,90 @@ describe('an account that is held to scopes', () => {
 it('who signs up with SIGNUP_SCOPES has those scopes, and is offered no others', async () => {
   const database = await createDatabase();
   const { process, origin } = await runPortal(database.url, { SIGNUP_SCOPES: 'orders:read,pets:read' });
-  const visitor = await browsersAt(origin).signedUp();
+  const visitor = await browsersAt(origin, (email) => mailSignUp(database.url, email)).signedUp();
   expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: ['pets:read', 'orders:read'], checked: [] });
   expect((await visitor.post('/catalogue', { name: 'Luna', categoryId: '1' })).status).toBe(403);
   await process.stop();
   await database.drop();
 });
 
-describe('signing up', () => {
+describe('signing up where mail can be sent', () => {
+  const newAddress = () => `sign-up-${(signUps += 1)}@example.com`;
+  let signUps = 0;
+  const finish = (visitor: Visitor, token: string, password = PASSWORD) =>
+    visitor.fillIn('/finish-sign-up', { token, password });
+
+  it('asks for the address alone, and leads by the mailed link and a password to the keys, in a session', async () => {
+    const [email, visitor] = [newAddress(), portal.visitor()];
+    expect((await visitor.get('/sign-up')).text).not.toContain('type="password"');
+    expect((await visitor.post('/sign-up', { email })).text).toContain('We have sent you a mail.');
+    expect(await portal.application.listAccounts.execute()).not.toContainEqual(expect.objectContaining({ email }));
+    const token = await portal.tokenMailedTo(email, 'sign-up');
+    expect(await finish(visitor, token, 'short')).toMatchObject(refusal('Password: Must be at least 12'));
+    expect(await finish(visitor, ` ${token}\n`)).toMatchObject(redirectTo('/keys'));
+    expect((await visitor.get('/keys')).text).toContain('Your account is open.');
+    expect([...visitor.cookies.keys()]).toEqual(expect.arrayContaining(['session', 'device']));
+    expect(await finish(portal.visitor(), token)).toMatchObject(refusal('<a href="/sign-up">Request another link</a>'));
+  });
+
+  it('answers an address with an account, and one that has got three mails, in the same way', async () => {
+    const { email } = await portal.signedUp();
+    const answers: string[] = [];
+    for (const asked of [email, email, email, newAddress(), email]) {
+      const { status, text } = await portal.visitor().fillIn('/sign-up', { email: asked });
+      answers.push(`${status} ${text.replaceAll(asked, '').replace(/(name="_csrf" value=")[^"]+/g, '$1')}`);
+    }
+    expect(new Set(answers).size).toBe(1);
+    // One of the address's three mails today was that of its own sign-up.
+    expect(await portal.mailsTo(email, 'has-account')).toHaveLength(2);
+  });
+
+  it('takes over no account that was opened meanwhile, and offers to set its password', async () => {
+    const [email, visitor] = [newAddress(), portal.visitor()];
+    await visitor.fillIn('/sign-up', { email });
+    const token = await portal.tokenMailedTo(email, 'sign-up');
+    await portal.application.openAccount.execute({ email });
+    expect(await finish(visitor, token)).toMatchObject(refusal('<a href="/forgotten-password">Set a new password</a>'));
+    expect(visitor.cookies.has('session')).toBe(false);
+  });
+
+  it('spends nothing in a session of another account', async () => {
+    const [email, visitor] = [newAddress(), await portal.signedUp()];
+    await portal.visitor().fillIn('/sign-up', { email });
+    const token = await portal.tokenMailedTo(email, 'sign-up');
+    expect(await finish(visitor, token)).toMatchObject(refusal('You are signed in to another account.'));
+    await visitor.post('/sign-out');
+    expect(await finish(visitor, token)).toMatchObject(redirectTo('/keys'));
+  });
+
+  it('mails to no more than ten people an hour for one network address', async () => {
+    const visitor = portal.visitor().from('2001:db8:7::1');
+    await visitor.get('/sign-up');
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 11; asked += 1)
+      statuses.push((await visitor.post('/sign-up', { email: newAddress() })).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
+    expect((await visitor.from('2001:db8:8::1').post('/sign-up', { email: newAddress() })).status).toBe(200);
+    portal.clock.advance(HOUR);
+    expect((await visitor.from('2001:db8:7::1').post('/sign-up', { email: newAddress() })).status).toBe(200);
+  });
+});
+
+describe('signing up where no mail can be sent', () => {
+  const local = usePortal({ sendsMail: false });
+  const shared = usePortal({ sendsMail: false, opensUnproven: false });
+
+  it('is only for the operator where others can reach the service', async () => {
+    const visitor = shared.visitor();
+    const shown = await visitor.get('/sign-up');
+    await visitor.get('/sign-in');
+    for (const answer of [shown, await visitor.post('/sign-up', { email: 'dev@example.com' })])
+      expect(answer).toMatchObject({ status: 503, text: expect.stringContaining('Nobody can sign up here') as string });
+    expect(await shared.application.listAccounts.execute()).toEqual([]);
+  });
+
   it('says all problems of the form at once, and never shows the password again', async () => {
-    const visitor = portal.visitor();
+    const visitor = local.visitor();
     const { text } = await visitor.fillIn('/sign-up', { email: 'nobody', password: 'short' });
     expect(text).not.toContain('value="short"');
     expect(visitor.cookies.has('session')).toBe(false);
@@ -60,8 +136,8 @@ describe('signing up', () => {
   });
 
   it('never takes over an existing account', async () => {
-    const { email } = await portal.signedUp();
-    const visitor = portal.visitor();
+    const { email } = await local.signedUp();
+    const visitor = local.visitor();
     const refused = await visitor.fillIn('/sign-up', { email, password: WRONG });
     expect(refused).toMatchObject(refusal('Already registered. <a href="/sign-in">Sign in?</a>'));
     expect(visitor.cookies.has('session')).toBe(false);
@@ -141,19 +217,43 @@ describe('the address', () => {
     return portal.tokenMailedTo(email, 'change');
   }
 
-  const confirm = (token: string) => portal.visitor().fillIn('/confirm-new-address', { token });
+  const confirm = (token: string, visitor = portal.visitor(), password = PASSWORD) =>
+    visitor.fillIn('/confirm-new-address', { token, password });
 
-  it('of an account changes once the link that was mailed to the new one is used, and the former one is told', async () => {
+  it('of an account changes by the link that was mailed to the new one and the password, and the former one is told', async () => {
     const person = await portal.signedUp();
     const email = newAddress();
     const token = await tokenFor(person, email);
     const page = await person.get('/account');
     expect(page.text).toContain('We have sent a link to the new address.');
     expect(page.text).toContain(`<dd>${person.email}`);
+    for (const wrong of ['', WRONG])
+      expect(await confirm(token, portal.visitor(), wrong)).toMatchObject(refusal('Not your password.'));
     expect(await confirm(token)).toMatchObject(redirectTo('/sign-in'));
     expect((await person.get('/account')).text).toContain(`<dd>${email}`);
     expect(await portal.mailsTo(person.email, 'changed')).toHaveLength(1);
     expect(await confirm(token)).toMatchObject(refusal('<a href="/account">Request another link</a>'));
+  });
+
+  it('changes by the link alone in a session of the account, and in one of another nothing is spent', async () => {
+    const [person, other] = [await portal.signedUp(), await portal.signedUp()];
+    const email = newAddress();
+    const token = await tokenFor(person, email);
+    expect(await confirm(token, other)).toMatchObject(refusal('Must be a link of the account that is signed in.'));
+    expect((await person.get('/confirm-new-address')).text).not.toContain('type="password"');
+    expect(await confirm(token, person, '')).toMatchObject(redirectTo('/account'));
+    expect((await person.get('/account')).text).toContain(`<dd>${email}`);
+  });
+
+  it('is guarded by ten guesses at the password of the link’s account, which the account page counts, too', async () => {
+    const person = await portal.signedUp();
+    const token = await tokenFor(person, newAddress());
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 11; guess += 1) statuses.push((await confirm(token, portal.visitor(), WRONG)).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(422), 429]);
+    expect((await person.fillIn('/account/close', { password: WRONG })).status).toBe(429);
+    portal.clock.advance(15 * MINUTE);
+    expect(await confirm(token)).toMatchObject(redirectTo('/sign-in'));
   });
 
   it.each([
@@ -173,17 +273,51 @@ describe('the address', () => {
     for (const each of [owner, person]) expect((await each.get('/account')).text).toContain(each.email);
   });
 
-  it('is proven by the form of the mailed link; opening the page proves nothing', async () => {
-    const [visitor, reader] = [await portal.signedUp(), portal.visitor()];
-    const [mail, ...others] = await portal.mailsTo(visitor.email, 'proof');
-    expect(others).toEqual([]);
-    for (const wrong of ['', 'made-up'])
-      expect((await reader.fillIn('/confirm-address', { token: wrong })).status).toBe(422);
-    expect((await visitor.get('/account')).text).toContain('Not confirmed');
-    expect((await visitor.get('/keys')).text).toContain('not confirmed');
-    expect(await reader.post('/confirm-address', { token: ` ${mail?.token}\n` })).toMatchObject(redirectTo('/sign-in'));
-    for (const path of ['/account', '/keys']) expect((await visitor.get(path)).text).not.toMatch(/not confirmed/i);
-    expect((await reader.fillIn('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
+  it('that is unproven is proven by a reset alone, which ends all that a stranger may have made', async () => {
+    const stranger = portal.visitor();
+    const { application } = portal;
+    const email = newAddress();
+    const withoutMail = createApplication(
+      { ...portal.ports, deployment: new InMemoryDeployment() },
+      { opensUnproven: true },
+    );
+    await withoutMail.signUp.execute({ email, password: PASSWORD });
+    await stranger.fillIn('/sign-in', { email, password: PASSWORD });
+    expect((await stranger.get('/account')).text).toContain('Not confirmed');
+    const key = await stranger.issueKey();
+    const owner = portal.visitor();
+    await owner.fillIn('/forgotten-password', { email });
+    await owner.fillIn('/reset-password', { token: await portal.tokenMailedTo(email, 'reset'), password: WRONG });
+    await untilKeyIs(portal, key, 'revoked_api_key');
+    expect((await stranger.get('/keys')).location).toBe('/sign-in');
+    await owner.fillIn('/sign-in', { email, password: WRONG });
+    expect((await owner.get('/account')).text).not.toContain('Not confirmed');
+    expect(await application.openAccount.execute({ email })).toMatchObject({ email });
+  });
+
+  it('whose password was reset shows after signing in what may still use the account, and ends it all', async () => {
+    const person = await portal.signedUp();
+    const key = await person.issueKey({ name: 'of a stranger' });
+    const account = await portal.application.openAccount.execute({ email: person.email });
+    const actor = { credentialVersion: account.credentialVersion };
+    const webhook = {
+      accountId: account.id,
+      actor,
+      url: 'https://hooks.example.com/stranger',
+      types: ['order.placed'],
+    };
+    await portal.application.createWebhook.execute(webhook);
+    const owner = portal.visitor();
+    await owner.fillIn('/forgotten-password', { email: person.email });
+    const token = await portal.tokenMailedTo(person.email, 'reset');
+    await owner.fillIn('/reset-password', { token, password: WRONG });
+    const signedIn = await owner.fillIn('/sign-in', { email: person.email, password: WRONG });
+    expect(signedIn).toMatchObject(redirectTo('/access'));
+    expect((await owner.get('/access')).text).toMatch(/of a stranger[^]*hooks\.example\.com\/stranger/);
+    await untilKeyIs(portal, key, 'valid');
+    expect(await owner.post('/access/end')).toMatchObject(redirectTo('/keys'));
+    await untilKeyIs(portal, key, 'revoked_api_key');
+    expect((await owner.get('/access')).text).toContain('no key that works, and no webhook');
   });
 
   it('is in each form with a password, for password managers', async () => {
@@ -207,9 +341,9 @@ describe('the operator’s contact', () => {
   });
 
   it('is whom to ask about a forgotten password and another address, where no mail can be sent', async () => {
-    const { text } = await withoutMail.visitor().get('/sign-in');
-    expect(text).not.toContain('/forgotten-password');
-    expect(text).toContain('Forgotten your password? Contact <a href="https://example.com/help">');
+    const { text } = await withoutMail.visitor().get('/forgotten-password');
+    expect(text).not.toContain('<form method="post" action="/forgotten-password"');
+    expect(text).toContain('Contact <a href="https://example.com/help">');
     const { text: account } = await (await withoutMail.signedUp()).get('/account');
     expect(account).toContain('To change your address, contact <a href="https://example.com/help">us</a>');
     expect(account).not.toContain('action="/account/address"');

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliverMessages,
   type DeliverWebhooks,
+  type FindPortal,
   type MessageSender,
   type PublishEvents,
 } from '@adoption-store/domain';
@@ -18,12 +19,13 @@ const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Del
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
-/** The use cases whose backlog is shown. */
+/** The use cases whose state is shown. */
 export interface Queues {
   readonly deliverMessages: DeliverMessages;
   readonly deliverAccountMails: DeliverAccountMails;
   readonly deliverWebhooks: DeliverWebhooks;
   readonly publishEvents: PublishEvents;
+  readonly findPortal: FindPortal;
 }
 
 /** The worker's metrics for Prometheus. */
@@ -61,12 +63,16 @@ export class WorkerMetrics extends Metrics {
 
   readonly accountMails = this.counter(
     'adoption_store_account_mail_deliveries_total',
-    'Attempts to send a mail that resets a password or proves an address',
+    'Attempts to send a mail to an account, or to somebody who signs up',
     ['kind', 'outcome'],
   );
   private readonly accountMailsQueued = this.gauge(
     'adoption_store_account_mails_queued',
     'Mails of that kind that wait to be sent, of which at most 10,000 are counted',
+  );
+  private readonly mailServerMissing = this.gauge(
+    'adoption_store_mail_server_missing',
+    '1 if this worker has no SMTP_URL although accounts begin with a mail, so another worker must send it',
   );
   private readonly oldestAccountMail = this.gauge(
     'adoption_store_account_mail_oldest_age_seconds',
@@ -122,17 +128,22 @@ export class WorkerMetrics extends Metrics {
   }
 
   /** The page with the state of the queues: NaN if the database doesn't answer. */
-  async pageWith({ deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents }: Queues): Promise<Page> {
-    const [messages, mails, webhooks, events] = await Promise.all([
+  async pageWith(
+    { deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents, findPortal }: Queues,
+    sendsMail: boolean,
+  ): Promise<Page> {
+    const [messages, mails, webhooks, events, portal] = await Promise.all([
       within(SCRAPE_TIMEOUT_MS, deliverMessages.backlog()),
       within(SCRAPE_TIMEOUT_MS, deliverAccountMails.backlog()),
       within(SCRAPE_TIMEOUT_MS, deliverWebhooks.backlog()),
       within(SCRAPE_TIMEOUT_MS, publishEvents.backlog()),
+      within(SCRAPE_TIMEOUT_MS, findPortal.execute()),
     ]);
     this.queued.set(messages?.queued ?? Number.NaN);
     this.oldest.set(this.ageOf(messages));
     this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
     this.oldestAccountMail.set(this.ageOf(mails));
+    this.mailServerMissing.set(!sendsMail && portal !== undefined ? 1 : 0);
     this.oldestEvent.set(Math.max(this.ageOf(events), this.ageOf(webhooks && { oldest: webhooks.dueSince })));
     this.webhookEventsWaiting.set(webhooks?.waiting ?? Number.NaN);
     this.webhooksFailing.set(webhooks?.failing ?? Number.NaN);

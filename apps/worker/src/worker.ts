@@ -1,5 +1,5 @@
 import { CLOSING_TIME, tell, type Values, type workerSettings } from '@adoption-store/config';
-import { type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
+import { type Application, type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { type Log, logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
@@ -40,10 +40,11 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
     );
+    await announceMail(mail, application, log);
     const jobs = new BackgroundJobs(log, metrics.jobFailures);
     const health = await serveHealth(settings, {
       isReady: () => !jobs.areStopping && isReady(),
-      metricsPage: () => metrics.pageWith(application),
+      metricsPage: () => metrics.pageWith(application, mail !== undefined),
     });
     const reports = { log, metrics };
     deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
@@ -93,15 +94,31 @@ async function openStore(settings: Settings, log: Logger, delivery: Infrastructu
 }
 
 /** How mails are sent. Undefined without a mail server. */
-function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, SUPPORT_CONTACT, DELIVERY_CONCURRENCY }: Settings) {
-  if (SMTP_URL === undefined || MAIL_FROM === undefined || STORE_EMAIL === undefined) return undefined;
+function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, PORTAL_URL, SUPPORT_CONTACT, DELIVERY_CONCURRENCY }: Settings) {
+  if (SMTP_URL === undefined || MAIL_FROM === undefined || STORE_EMAIL === undefined || PORTAL_URL === undefined)
+    return undefined;
   return {
     smtpUrl: SMTP_URL,
     from: MAIL_FROM,
     to: STORE_EMAIL,
+    portalUrl: PORTAL_URL,
     contact: SUPPORT_CONTACT,
     connections: DELIVERY_CONCURRENCY,
   };
+}
+
+/**
+ * Records that mail can be sent, so that accounts begin with a proof of their address. A worker without a mail server
+ * never takes that back: it may be one of several, and whoever signed up without a proof could use others' addresses.
+ */
+async function announceMail(
+  mail: ReturnType<typeof mailOf>,
+  { findPortal, recordPortal }: Pick<Application, 'findPortal' | 'recordPortal'>,
+  log: Logger,
+): Promise<void> {
+  if (mail !== undefined) await recordPortal.execute(mail.portalUrl);
+  else if ((await findPortal.execute()) !== undefined)
+    log.error('accounts begin with a mail, but this worker sends none, because SMTP_URL is not set');
 }
 
 interface Health {

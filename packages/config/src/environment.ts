@@ -4,8 +4,8 @@ export interface Setting<Value> {
   /** The default; undefined makes the setting optional. */
   readonly default: string | undefined;
   readonly description: string;
-  /** If all of these settings are set, this one is required. */
-  readonly requiredBy?: readonly string[];
+  /** If that setting is set, this one is required. */
+  readonly requiredBy?: string;
   /** The value must be at least `less` smaller than the value of another setting. `rule` is the text of the error. */
   readonly within?: { readonly setting: string; readonly less: number; readonly rule: string };
   /** @throws Error whose message is the broken rule, such as "must be …". */
@@ -47,9 +47,9 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
   const textOf = (name: string) => (environment[name] === '' ? undefined : environment[name]);
   for (const [name, setting] of Object.entries(settings)) {
     const text = textOf(name) ?? setting.default;
-    const { requiredBy = [] } = setting;
-    if (text === undefined && requiredBy.length > 0 && requiredBy.every((each) => textOf(each) !== undefined))
-      faults.push(`${name} must be set if ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
+    const { requiredBy } = setting;
+    if (text === undefined && requiredBy !== undefined && textOf(requiredBy) !== undefined)
+      faults.push(`${name} must be set if ${requiredBy} is`);
     try {
       // Control characters could begin a new line in a header or in the log.
       if (text !== undefined && CONTROL.test(text)) throw new Error('must not have control characters');

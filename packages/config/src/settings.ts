@@ -24,19 +24,19 @@ export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
     description: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
-    requiredBy: ['DATABASE_POOLER'],
+    requiredBy: 'DATABASE_POOLER',
     read: databaseUrl,
   },
   DATABASE_POOLER: {
     default: undefined,
     description: '`transaction` if `DATABASE_URL` leads to a pooler in transaction mode, such as PgBouncer',
-    requiredBy: ['DATABASE_DIRECT_URL'],
+    requiredBy: 'DATABASE_DIRECT_URL',
     read: oneOf('transaction'),
   },
   DATABASE_DIRECT_URL: {
     default: undefined,
     description: 'The same database without that pooler, for migrations and imports; required with `DATABASE_POOLER`',
-    requiredBy: ['DATABASE_POOLER'],
+    requiredBy: 'DATABASE_POOLER',
     read: databaseUrl,
   },
   DATABASE_POOL_SIZE: {
@@ -122,21 +122,6 @@ const SUPPORT_CONTACT = {
   read: contact,
 } as const;
 
-/** Settings of e-mail. The worker sends it. The portal must know whether it is sent. */
-const mailSettings = {
-  SMTP_URL: {
-    default: undefined,
-    description: 'Mail server; without it messages to the store are written to the log, and passwords are not reset',
-    read: url('smtp', 'smtps'),
-  },
-  MAIL_FROM: {
-    default: undefined,
-    description: 'Sender of the e-mails; required with `SMTP_URL`',
-    requiredBy: ['SMTP_URL'],
-    read: mailAddress,
-  },
-} as const satisfies Record<string, Setting<unknown>>;
-
 /** Settings of the apps that clients reach by HTTP. The portal shows the API's address. */
 const webSettings = {
   HOST: { default: 'localhost', description: 'Address to listen on; `0.0.0.0` for all', read: hostName },
@@ -217,7 +202,6 @@ export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
-  SMTP_URL: mailSettings.SMTP_URL,
   PORTAL_HOST: {
     default: 'localhost',
     description: 'Address the portal listens on; `0.0.0.0` for all',
@@ -236,9 +220,7 @@ export const portalSettings = {
   },
   PORTAL_URL: {
     default: undefined,
-    description:
-      'Address of the portal, without a path, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
-    requiredBy: ['SMTP_URL', 'DATABASE_URL'],
+    description: 'Address of the portal, without a path; its cookies are only for https if this is https',
     read: portalUrl,
   },
   PORTAL_SECRET: {
@@ -258,7 +240,24 @@ export const portalSettings = {
 
 export const workerSettings = {
   ...serviceSettings,
-  ...mailSettings,
+  SMTP_URL: {
+    default: undefined,
+    description:
+      'Mail server; without it messages to the store are written to the log, and [nobody signs up or resets a password](#mail)',
+    read: url('smtp', 'smtps'),
+  },
+  MAIL_FROM: {
+    default: undefined,
+    description: 'Sender of the e-mails; required with `SMTP_URL`',
+    requiredBy: 'SMTP_URL',
+    read: mailAddress,
+  },
+  PORTAL_URL: {
+    default: undefined,
+    description: 'Address of the portal, without a path, for mailed links; required with `SMTP_URL`',
+    requiredBy: 'SMTP_URL',
+    read: portalUrl,
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT,
   SUPPORT_CONTACT,
   WORKER_HOST: {
@@ -274,7 +273,7 @@ export const workerSettings = {
   STORE_EMAIL: {
     default: undefined,
     description: 'Recipient of the messages, the store; required with `SMTP_URL`',
-    requiredBy: ['SMTP_URL'],
+    requiredBy: 'SMTP_URL',
     read: mailAddress,
   },
   DELIVERY_CONCURRENCY: {

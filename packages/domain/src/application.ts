@@ -3,12 +3,14 @@ import {
   ChangeAddress,
   ChangePassword,
   CloseAccount,
+  CompleteSignUp,
+  EndAccess,
   LimitAttempts,
-  ProveAddress,
   RequestAddressChange,
-  RequestAddressProof,
   RequestPasswordReset,
+  RequestSignUp,
   ResetPassword,
+  ShowSignUp,
   SignIn,
   SignUp,
 } from './accounts/sign-in/use-cases.js';
@@ -27,7 +29,15 @@ import {
 } from './accounts/keys/use-cases.js';
 import type { KeyOptions } from './accounts/keys/ports.js';
 import type { HolderOptions } from './accounts/sign-in/ports.js';
-import { ChangePlan, ChangeScopes, GetAccount, ListAccounts, OpenAccount } from './accounts/use-cases.js';
+import {
+  ChangePlan,
+  ChangeScopes,
+  FindPortal,
+  GetAccount,
+  ListAccounts,
+  OpenAccount,
+  RecordPortal,
+} from './accounts/use-cases.js';
 import {
   AddAnimal,
   ChangeAnimal,
@@ -108,7 +118,7 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
     ...messageUseCases(ports, options),
     ...eventUseCases(ports),
     ...webhookUseCases(ports, options),
-    ...accountUseCases(ports, options),
+    ...accountUseCases(ports),
     ...keyUseCases(ports, options),
     ...holderUseCases(ports, options),
     ...sessionUseCases(ports),
@@ -123,8 +133,7 @@ type Options = ReturnType<typeof withDefaults>;
 function withDefaults(given: ApplicationOptions) {
   return {
     keyEnvironment: 'live',
-    provesAddresses: given.accountMailPages !== undefined,
-    accountMailPages: undefined,
+    opensUnproven: false,
     signupScopes: undefined,
     orderTtl: DEFAULT_ORDER_TTL,
     orderLimit: DEFAULT_ORDER_LIMIT,
@@ -213,13 +222,15 @@ function webhookUseCases(ports: Ports, options: Options) {
   };
 }
 
-function accountUseCases(ports: Ports, options: Options) {
+function accountUseCases(ports: Ports) {
   return {
-    openAccount: new OpenAccount(ports, options),
+    openAccount: new OpenAccount(ports),
     getAccount: new GetAccount(ports),
     listAccounts: new ListAccounts(ports),
-    changePlan: new ChangePlan(ports, options),
+    changePlan: new ChangePlan(ports),
     changeScopes: new ChangeScopes(ports),
+    findPortal: new FindPortal(ports),
+    recordPortal: new RecordPortal(ports),
   };
 }
 
@@ -241,17 +252,19 @@ function keyUseCases(ports: Ports, options: Options) {
 
 function holderUseCases(ports: Ports, options: Options) {
   return {
+    showSignUp: new ShowSignUp(ports, options),
     signUp: new SignUp(ports, options),
+    requestSignUp: new RequestSignUp(ports, options),
+    completeSignUp: new CompleteSignUp(ports, options),
     signIn: new SignIn(ports),
     limitAttempts: new LimitAttempts(ports),
-    proveAddress: new ProveAddress(ports),
-    requestAddressProof: new RequestAddressProof(ports, options),
-    requestAddressChange: new RequestAddressChange(ports, options),
+    requestAddressChange: new RequestAddressChange(ports),
     changeAddress: new ChangeAddress(ports),
     changePassword: new ChangePassword(ports),
-    requestPasswordReset: new RequestPasswordReset(ports, options),
+    requestPasswordReset: new RequestPasswordReset(ports),
     resetPassword: new ResetPassword(ports),
     closeAccount: new CloseAccount(ports),
+    endAccess: new EndAccess(ports),
     deliverAccountMails: new DeliverAccountMails(ports, options),
   };
 }

@@ -12,6 +12,7 @@ import type { DataSource } from 'typeorm';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { PostgresAccountMailQueue } from './accounts/postgres-account-mail-queue.js';
+import { PostgresDeployment } from './accounts/postgres-deployment.js';
 import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
@@ -20,7 +21,6 @@ import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js'
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { type DatabaseConnection, openDataSource } from './database/data-source.js';
-import { Deployment } from './database/deployment.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
@@ -105,7 +105,6 @@ export interface Infrastructure {
   readonly ports: Ports;
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
-  readonly deployment: Pick<Deployment, 'provesAddresses' | 'setProvesAddresses'>;
   /** Whether the database answered the last check, as a primary. */
   readonly isReady: () => boolean;
   /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
@@ -159,7 +158,6 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         domainToAscii: domainToASCII,
       },
       secret: (name) => sharedSecret(dataSource, name),
-      deployment: new Deployment(dataSource),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,
       read: () => ({
@@ -194,6 +192,7 @@ function storedPorts(dataSource: DataSource, direct: DatabaseConnection, config:
     events: new PostgresEventFeed(dataSource),
     accounts: new TypeOrmAccountRepository(dataSource),
     apiKeys: new TypeOrmApiKeyRepository(dataSource),
+    deployment: new PostgresDeployment(dataSource),
     credentials: new TypeOrmCredentialRepository(dataSource),
     accountMails: new PostgresAccountMailQueue(dataSource),
     attempts: new PostgresAttemptCounter(dataSource),

@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url';
 import { type Application, createApplication, type Password } from '@adoption-store/domain';
 import {
-  accountMailPages,
   accountRepositorySuite,
   attemptCounterSuite,
   credentialRepositorySuite,
+  deploymentSuite,
   domainToAsciiSuite,
   passwordHasherSuite,
   sessionRepositorySuite,
@@ -22,6 +22,8 @@ expectDatabaseErrors('23505');
 accountRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
 credentialRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+deploymentSuite(framework, 'PostgreSQL', openPostgres);
 
 sessionRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
@@ -139,7 +141,7 @@ describe('accounts from before addresses had one form', () => {
   const restart = async () => {
     await store.close();
     store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-    application = createApplication(store.ports, { accountMailPages });
+    application = createApplication(store.ports, { opensUnproven: true });
   };
   const found = async (email: string) => (await store.ports.accounts.findByEmail(email.toLowerCase()))?.email;
 
@@ -170,6 +172,7 @@ describe('accounts from before addresses had one form', () => {
   });
 
   it('share the bound of five mails with their twins', async () => {
+    await application.recordPortal.execute('https://portal.example.com');
     for (let times = 0; times < 3; times += 1)
       for (const email of TWINS) await application.requestPasswordReset.execute({ email });
     expect(await store.ports.accountMails.backlog()).toMatchObject({ queued: 5 });

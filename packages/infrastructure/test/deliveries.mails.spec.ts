@@ -3,7 +3,6 @@ import {
   type AccountMail,
   type ClaimedMessage,
   instant,
-  LINK_KINDS,
   type MessageId,
   MINUTE,
   RefusedForGood,
@@ -205,13 +204,20 @@ describe('the mailer of messages', () => {
 });
 
 describe('the mailer of accounts', () => {
-  const kindOf = (body: string) => LINK_KINDS.find((kind) => body.includes(`.example.com/${kind}#`)) ?? 'changed';
+  const PORTAL = 'https://portal.example.com';
+  const PAGES = { 'reset-password': 'reset', 'confirm-new-address': 'change', 'finish-sign-up': 'sign-up' } as const;
+  const kindOf = (body: string) =>
+    Object.entries(PAGES).find(([page]) => body.includes(`\n${PORTAL}/${page}#`))?.[1] ?? 'changed';
 
   const TIMEOUT = 5 * SECOND;
 
   accountMailSenderSuite(framework, 'SMTP', async () => {
     const store = await SmtpSink.open();
-    const suiteSender = new SmtpAccountMailSender({ smtpUrl: store.url, from: 'no-reply@shop.example' });
+    const suiteSender = new SmtpAccountMailSender({
+      smtpUrl: store.url,
+      from: 'no-reply@shop.example',
+      portalUrl: PORTAL,
+    });
     return {
       sender: suiteSender,
       received: () =>
@@ -236,7 +242,7 @@ describe('the mailer of accounts', () => {
 
   beforeEach(async () => {
     sink = await SmtpSink.open();
-    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'no-reply@shop.example' });
+    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'no-reply@shop.example', portalUrl: PORTAL });
   });
   afterEach(async () => {
     sender.close();
@@ -247,12 +253,12 @@ describe('the mailer of accounts', () => {
   const reset = (): AccountMail => ({
     kind: 'reset',
     email: 'dev@example.com',
-    page: 'https://portal.example.com/reset-password',
     token,
     expiresAt: instant(Date.UTC(2026, 0, 1, 13)),
   });
-  const proof = (): AccountMail => ({ ...reset(), kind: 'proof', page: 'https://portal.example.com/confirm-address' });
-  const changed: AccountMail = { ...reset(), kind: 'changed', page: '', token: undefined };
+  const signUp = (): AccountMail => ({ ...reset(), kind: 'sign-up' });
+  const withoutLink = (kind: AccountMail['kind']): AccountMail => ({ ...reset(), kind, token: undefined });
+  const changed = withoutLink('changed');
   const mailed = async (mail: AccountMail) => {
     await sender.send(mail, TIMEOUT);
     return sink.received.at(-1);
@@ -260,12 +266,18 @@ describe('the mailer of accounts', () => {
 
   it.each([
     ['resets a password', reset(), 'reset-password', 'password'],
-    ['proves an address', proof(), 'confirm-address', 'If it was not you, do not confirm it.'],
+    ['opens an account', signUp(), 'finish-sign-up', 'after a day you hear no more.'],
   ])('mails the link that %s, until when it works, and what else to know', async (_what, each, page, hint) => {
     const mail = await mailed(each);
     expect(mail?.from).toBe('no-reply@shop.example');
     expect(mail?.body).toContain(`\nhttps://portal.example.com/${page}#${token}\n`);
     for (const part of ['1 January 2026 at 13:00 UTC', hint]) expect(mail?.body).toContain(part);
+  });
+
+  it('mails that there is an account, with the address of the page that signs in', async () => {
+    const mail = await mailed(withoutLink('has-account'));
+    expect(mail?.body).toContain(`\n${PORTAL}/sign-in\n`);
+    expect(mail?.body).toContain('after a day you hear no more.');
   });
 
   it('mails the notice that an address was changed, which has no link, and names the operator’s contact if it is known', async () => {
@@ -274,13 +286,18 @@ describe('the mailer of accounts', () => {
     expect(mail?.body).not.toMatch(/#|http/);
     expect(mail?.body).toContain('Contact the operator of the service at once.');
     sender.close();
-    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
+    sender = new SmtpAccountMailSender({
+      smtpUrl: sink.url,
+      from: 'a@shop.example',
+      portalUrl: PORTAL,
+      contact: 'help@shop.example',
+    });
     expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
   });
 
   it('sends nothing to a server with an untrusted certificate, and says why', async () => {
     const stranger = await SmtpSink.open(true);
-    const mailer = new SmtpAccountMailSender({ smtpUrl: stranger.url, from: 'a@shop.example' });
+    const mailer = new SmtpAccountMailSender({ smtpUrl: stranger.url, from: 'a@shop.example', portalUrl: PORTAL });
     const reason = await mailer.send(reset(), TIMEOUT).catch(String);
     expect(reason).toMatch(/^Error: \w+: .*certificate/);
     expect(reason).not.toContain('dev@example.com');

@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly accountMailSender: InMemoryAccountMailSender;
   readonly webhookSender: InMemoryWebhookSender;
   readonly passwordHasher: PredictablePasswordHasher;
+  /** The same store as long as no worker can send mail, so that a password alone opens an account. */
+  readonly withoutMail: Application;
   /** Gives the account more ended keys than a statement may read. */
   readonly crowd: (accountId: AccountId, name: string) => Promise<unknown>;
 }
@@ -101,7 +103,7 @@ class Setting {
   }
 
   signUp(whose: string) {
-    return this.application.signUp.execute({ email: `${whose}-${this.email}`, password });
+    return this.surroundings.withoutMail.signUp.execute({ email: `${whose}-${this.email}`, password });
   }
 }
 
@@ -319,6 +321,8 @@ function operatedAccounts({ application, email }: Setting) {
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
     changeScopes: () => application.changeScopes.execute({ email: 'account-3@example.com', scopes: ['pets:read'] }),
     getAccount: () => application.getAccount.execute(newcomer),
+    findPortal: () => application.findPortal.execute(),
+    recordPortal: () => application.recordPortal.execute('https://portal.example.com'),
     // A list of all rows can't be made cheaper.
     listAccounts: async () => undefined,
   };
@@ -391,6 +395,10 @@ function heldAccounts(setting: Setting) {
       await surroundings.crowd(accountId, name);
       await application.closeAccount.execute({ accountId, password });
     },
+    endAccess: async () => {
+      const { id: accountId, credentialVersion } = await setting.signUp('end-access');
+      await application.endAccess.execute({ accountId, credentialVersion });
+    },
     limitAttempts: async () => {
       for (const most of [2, 2, 2]) await application.limitAttempts.execute(email, { most, within: HOUR });
       await application.limitAttempts.refund(email);
@@ -413,11 +421,15 @@ function addresses(setting: Setting) {
       mailer.failure = undefined;
       await application.deliverAccountMails.backlog();
     },
-    requestAddressProof: async () => application.requestAddressProof.execute(await setting.signUp('proof')),
-    proveAddress: async () => {
-      await setting.signUp('prove');
+    showSignUp: () => application.showSignUp.execute(),
+    requestSignUp: async () => {
+      for (const whose of ['want', `account-${run * 10 + 1}`])
+        await application.requestSignUp.execute({ email: `${whose}-${email}` });
+    },
+    completeSignUp: async () => {
+      await application.requestSignUp.execute({ email: `complete-${email}` });
       await application.deliverAccountMails.execute();
-      await application.proveAddress.execute({ token: mailer.proofs.at(-1)?.token ?? '' });
+      await application.completeSignUp.execute({ token: mailer.signUps.at(-1)?.token ?? '', password });
     },
     requestAddressChange: async () => {
       const { id: accountId } = await setting.signUp('ask');
@@ -428,7 +440,7 @@ function addresses(setting: Setting) {
       await application.requestAddressChange.execute({ accountId, email: `moved-${email}`, password });
       await application.deliverAccountMails.execute();
       const [mail] = mailer.to(`moved-${email}`, 'change');
-      await application.changeAddress.execute({ token: mail?.token ?? '' });
+      await application.changeAddress.execute({ token: mail?.token ?? '', password });
     },
   };
 }

@@ -35,13 +35,14 @@ export const FILLS: readonly string[] = [
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n`,
-  ...['password_resets', 'address_proofs'].map(
-    (table) => `INSERT INTO ${table} (token_hash, account_id, expires_at)
-    SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-    FROM generate_series(1, ${ROWS}) AS n`,
-  ),
-  `INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
-  SELECT 'mail_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'reset', 'https://portal.example.com',
+  `INSERT INTO password_resets (token_hash, account_id, expires_at)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO sign_ups (token_hash, email, expires_at)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n || '@example.org', now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO account_mails (id, account_id, kind, status, due_at, created_at, expires_at)
+  SELECT 'mail_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'reset',
     CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'sent' END, now() + interval '30 days', now(),
     now() + CASE WHEN n % 50 = 1 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n`,

@@ -1,7 +1,7 @@
 import { type AccountId, createApplication, type Instant } from '@adoption-store/domain';
 import {
-  accountMailPages,
   InMemoryAccountMailSender,
+  InMemoryDeployment,
   InMemoryMessageSender,
   InMemoryWebhookSender,
   ManualClock,
@@ -186,10 +186,14 @@ describe('query plans', () => {
       webhookSender: new InMemoryWebhookSender(),
       passwordHasher: new PredictablePasswordHasher(),
     };
-    const application = createApplication({ ...ports, ...surroundings }, { accountMailPages, delivery: { batch: 10 } });
+    const application = createApplication({ ...ports, ...surroundings }, { delivery: { batch: 10 } });
+    const unrecorded = { ...ports, ...surroundings, deployment: new InMemoryDeployment() };
+    const withoutMail = createApplication(unrecorded, { opensUnproven: true });
     await until(isReady);
+    await application.recordPortal.execute('https://portal.example.com');
     for (let run = 0; run < RUNS; run += 1) {
-      for (const work of Object.values(everyUseCase(application, { ...surroundings, crowd }, run))) await work();
+      for (const work of Object.values(everyUseCase(application, { ...surroundings, withoutMail, crowd }, run)))
+        await work();
     }
     await close();
   }

@@ -4,7 +4,7 @@ import {
   CloseAccount,
   isWrongPassword,
   RequestAddressChange,
-  RequestAddressProof,
+  FindPortal,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,20 +28,14 @@ export class AccountController {
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
     private readonly requestAddressChange: RequestAddressChange,
-    private readonly requestAddressProof: RequestAddressProof,
+    private readonly findPortal: FindPortal,
     private readonly changePassword: ChangePassword,
     private readonly closeAccount: CloseAccount,
   ) {}
 
   @Get()
-  show(): Answer {
-    return accountPage({});
-  }
-
-  @Post('proof')
-  async sendProof(@SignedIn() account: Account): Promise<Answer> {
-    const isSent = await this.requestAddressProof.execute(account);
-    return redirect('/account', isSent ? 'proof-sent' : 'proof-not-sent');
+  async show(): Promise<Answer> {
+    return this.page({});
   }
 
   @Post('address')
@@ -56,7 +50,7 @@ export class AccountController {
       isSent = await this.requestAddressChange.execute({ accountId, ...form.values });
     } catch (error) {
       await this.forgiveIfRight(request, error);
-      return accountPage({ address: form.refused(error) });
+      return this.page({ address: form.refused(error) });
     }
     await this.attempts.forgive(request);
     return redirect('/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
@@ -74,9 +68,9 @@ export class AccountController {
       changed = await this.changePassword.execute({ accountId, ...form.values });
     } catch (error) {
       await this.forgiveIfRight(reply.request, error);
-      return accountPage({ password: form.refused(error) });
+      return this.page({ password: form.refused(error) });
     }
-    if (changed === undefined) return accountPage({ password: form.withProblems({ current: WRONG }) });
+    if (changed === undefined) return this.page({ password: form.withProblems({ current: WRONG }) });
     await this.attempts.forgive(reply.request);
     await this.sessions.renew(reply, changed);
     return redirect('/account', 'password-changed');
@@ -90,22 +84,23 @@ export class AccountController {
     @Body() form: ClosingForm,
   ): Promise<Answer> {
     const isClosed = await this.closeAccount.execute({ accountId, ...form.values });
-    if (!isClosed) return accountPage({ close: form.withProblems({ password: WRONG }) });
+    if (!isClosed) return this.page({ close: form.withProblems({ password: WRONG }) });
     await this.sessions.end(reply);
     return redirect('/', 'account-closed');
+  }
+
+  private async page(shown: Partial<Views['account']>): Promise<Answer> {
+    return page('account', {
+      address: new AddressForm(),
+      password: new PasswordForm(),
+      close: new ClosingForm(),
+      canReset: (await this.findPortal.execute()) !== undefined,
+      ...shown,
+    });
   }
 
   /** A form may be refused although its password is right, and only wrong passwords count. */
   private async forgiveIfRight(request: FastifyRequest, error: unknown): Promise<void> {
     if (!isWrongPassword(error)) await this.attempts.forgive(request);
   }
-}
-
-function accountPage(shown: Partial<Views['account']>): Answer {
-  return page('account', {
-    address: new AddressForm(),
-    password: new PasswordForm(),
-    close: new ClosingForm(),
-    ...shown,
-  });
 }

@@ -1,12 +1,11 @@
 import {
   type Account,
   ChangeAddress,
-  DomainError,
-  ProveAddress,
+  FindPortal,
+  isWrongPassword,
   readTypedAddress,
   RequestPasswordReset,
   ResetPassword,
-  SignUp,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -14,16 +13,14 @@ import { Attempts } from '../http/attempts.js';
 import { BackgroundTasks } from '../http/background-tasks.js';
 import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
 import { Devices } from '../http/devices.js';
-import { type Form, formOf, NO_ADDRESS } from '../http/forms.js';
+import { formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { Sessions } from '../http/sessions.js';
+import { wantPage } from '../http/wanted-page.js';
+import { isTaken, spent, TOKEN } from './links.js';
 
-const TOKEN = 'Token from the e-mail';
-
-class SignUpForm extends formOf({ email: 'E-mail address', password: 'Password' }) {}
 class ForgottenForm extends formOf({ email: 'E-mail address' }) {}
 class ResetForm extends formOf({ token: TOKEN, password: 'New password' }) {}
-class TokenForm extends formOf({ token: TOKEN }) {}
+class ChangeForm extends formOf({ token: TOKEN, password: 'Password of the account' }) {}
 
 // Shown only to somebody who reads the mails to that address.
 const TAKEN = 'The new address has an account of its own. Sign in to that one, or choose another address.';
@@ -33,61 +30,43 @@ const TAKEN = 'The new address has an account of its own. Sign in to that one, o
 @Controller()
 export class VisitorsController {
   constructor(
-    private readonly sessions: Sessions,
     private readonly devices: Devices,
     private readonly attempts: Attempts,
     private readonly tasks: BackgroundTasks,
-    private readonly signUp: SignUp,
+    private readonly findPortal: FindPortal,
     private readonly requestPasswordReset: RequestPasswordReset,
     private readonly resetPassword: ResetPassword,
-    private readonly proveAddress: ProveAddress,
     private readonly changeAddress: ChangeAddress,
   ) {}
 
-  @Get('sign-up')
-  showSignUp(@SignedIn() account?: Account): Answer {
-    return account === undefined ? page('sign-up', { form: new SignUpForm() }) : redirect('/keys');
-  }
-
-  @Post('sign-up')
-  async takeSignUp(@Reply() reply: FastifyReply, @Body() form: SignUpForm): Promise<Answer> {
-    try {
-      await this.sessions.begin(reply, await this.signUp.execute(form.values));
-    } catch (error) {
-      const links = { email: { href: '/sign-in', text: 'Sign in?' } };
-      const refused = isTaken(error) ? form.withProblems({ email: 'Already registered.' }, links) : form.refused(error);
-      return page('sign-up', { form: refused });
-    }
-    return redirect('/keys', 'signed-up');
-  }
-
   @Get('forgotten-password')
-  showForgotten(): Answer {
-    this.checkAvailable();
-    return page('forgotten-password', { form: new ForgottenForm(), isSent: false });
+  async showForgotten(): Promise<Answer> {
+    const canReset = (await this.findPortal.execute()) !== undefined;
+    return page('forgotten-password', { form: new ForgottenForm(), canReset, isSent: false });
   }
 
   @Post('forgotten-password')
   @CountsAs('reset')
-  takeForgotten(@Body() form: ForgottenForm): Answer {
-    this.checkAvailable();
+  async takeForgotten(@Body() form: ForgottenForm): Promise<Answer> {
+    await this.checkAvailable();
     if (readTypedAddress(form.values.email) === undefined) {
-      return page('forgotten-password', { form: form.withProblems({ email: NO_ADDRESS }), isSent: false });
+      const refused = form.withProblems({ email: NO_ADDRESS });
+      return page('forgotten-password', { form: refused, canReset: true, isSent: false });
     }
     // The task takes longer if there is an account, so the response doesn't wait for it.
     this.tasks.add('a password reset', () => this.requestPasswordReset.execute(form.values));
-    return page('forgotten-password', { form, isSent: true });
+    return page('forgotten-password', { form, canReset: true, isSent: true });
   }
 
   @Get('reset-password')
-  showReset(): Answer {
-    this.checkAvailable();
+  async showReset(): Promise<Answer> {
+    await this.checkAvailable();
     return page('reset-password', { form: new ResetForm() });
   }
 
   @Post('reset-password')
   async takeReset(@Reply() reply: FastifyReply, @Body() form: ResetForm): Promise<Answer> {
-    this.checkAvailable();
+    await this.checkAvailable();
     const { token, password } = form.values;
     let account: Account | undefined;
     try {
@@ -98,49 +77,38 @@ export class VisitorsController {
     if (account === undefined) return page('reset-password', { form: spent(form, '/forgotten-password') });
     await this.attempts.clear(account);
     this.devices.remember(reply, account);
+    // A stranger who knew the former password may have made keys and webhooks.
+    wantPage(reply, '/access');
     return redirect('/sign-in', 'password-reset');
-  }
-
-  @Get('confirm-address')
-  showProof(): Answer {
-    return page('confirm-address', { form: new TokenForm() });
-  }
-
-  @Post('confirm-address')
-  async prove(@SignedIn() account: Account | undefined, @Body() form: TokenForm): Promise<Answer> {
-    const proven = await this.proveAddress.execute({ token: form.values.token.trim() });
-    if (proven === undefined) return page('confirm-address', { form: spent(form, '/account') });
-    return redirect(account === undefined ? '/sign-in' : '/account', 'address-proven');
   }
 
   @Get('confirm-new-address')
   showChange(): Answer {
-    return page('confirm-new-address', { form: new TokenForm() });
+    return page('confirm-new-address', { form: new ChangeForm() });
   }
 
   @Post('confirm-new-address')
-  async change(@SignedIn() account: Account | undefined, @Body() form: TokenForm): Promise<Answer> {
+  @CountsAs('link')
+  async change(
+    @Reply() { request }: FastifyReply,
+    @SignedIn() account: Account | undefined,
+    @Body() form: ChangeForm,
+  ): Promise<Answer> {
+    const { token, password } = form.values;
+    const person = account && { accountId: account.id, credentialVersion: account.credentialVersion };
     try {
-      const changed = await this.changeAddress.execute({ token: form.values.token.trim() });
+      const changed = await this.changeAddress.execute({ token: token.trim(), person, password });
+      await this.attempts.forgive(request);
       if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account') });
     } catch (error) {
-      if (!isTaken(error)) throw error;
-      return page('confirm-new-address', { form: form.withProblems({ token: TAKEN }) });
+      if (!isWrongPassword(error)) await this.attempts.forgive(request);
+      const refused = isTaken(error) ? form.withProblems({ token: TAKEN }) : form.refused(error);
+      return page('confirm-new-address', { form: refused });
     }
     return redirect(account === undefined ? '/sign-in' : '/account', 'address-changed');
   }
 
-  private checkAvailable(): void {
-    if (!this.requestPasswordReset.isAvailable) throw new NotFoundException();
+  private async checkAvailable(): Promise<void> {
+    if ((await this.findPortal.execute()) === undefined) throw new NotFoundException();
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'email_taken';
-}
-
-/** @param href the page with the form for another link. */
-function spent<Each extends Form>(form: Each, href: string): Each {
-  const problems = { token: 'This link is unknown, too old or was used before.' };
-  return form.withProblems(problems, { token: { href, text: 'Request another link' } });
 }

@@ -4,6 +4,8 @@ import {
   type AccountId,
   type AttemptLimit,
   canonicalAddress,
+  ChangeAddress,
+  HOUR,
   LimitAttempts,
   MINUTE,
   readTypedAddress,
@@ -17,6 +19,8 @@ import { fields } from './forms.js';
 import { TooManyAttempts } from './refusals.js';
 
 const QUARTER = 15 * MINUTE;
+/** Mails to people who sign up, from one address. */
+const SIGN_UPS = { most: 10, within: HOUR };
 /** Forms from one address, without a session. */
 const BY_ADDRESS = { most: 60, within: QUARTER };
 /** Attempts at one account. All unknown browsers share a limit; each known browser has its own. */
@@ -30,6 +34,8 @@ const GUESSES = {
   'sign-in': 'attempts to sign in to one account',
   /** Requests a mail to the account that the form names. */
   reset: 'requests for a new password of one account',
+  /** Guesses the password of the account whose mailed link the form has, unless somebody is signed in. */
+  link: 'attempts at the password of one account',
   /** Guesses the password of the account that is signed in. */
   password: 'attempts at the password of one account',
 } as const;
@@ -55,6 +61,7 @@ export class Attempts {
   constructor(
     private readonly limitAttempts: LimitAttempts,
     private readonly devices: Devices,
+    private readonly changeAddress: ChangeAddress,
   ) {}
 
   /**
@@ -63,13 +70,18 @@ export class Attempts {
    */
   async count(request: FastifyRequest, account: Account | undefined, kind: Guess | undefined): Promise<void> {
     const [sender, guess] = await this.bucketsOf(request, account, kind);
-    for (const { subject, what, most, within } of guess === undefined ? [sender] : [sender, guess]) {
-      const wait = await this.limitAttempts.execute(subject, { most, within });
-      if (wait === undefined) continue;
-      const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
-      throw new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
-    }
+    await this.countIn(sender);
+    if (guess !== undefined) await this.countIn(guess);
     request.guess = guess?.subject;
+  }
+
+  /** @throws TooManyAttempts */
+  async countSignUp({ ip }: FastifyRequest): Promise<void> {
+    await this.countIn({
+      subject: `sign-up ${normalizeIp(ip)}`,
+      what: 'sign-ups from your network address',
+      ...SIGN_UPS,
+    });
   }
 
   /** The password was right, so the attempt isn't counted. */
@@ -81,6 +93,13 @@ export class Attempts {
   async clear({ id, email }: Account): Promise<void> {
     const address = canonicalAddress(email, domainToASCII);
     await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
+  }
+
+  private async countIn({ subject, what, most, within }: Bucket): Promise<void> {
+    const wait = await this.limitAttempts.execute(subject, { most, within });
+    if (wait === undefined) return;
+    const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
+    throw new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
   }
 
   private async bucketsOf(
@@ -95,6 +114,13 @@ export class Attempts {
       if (device === undefined) return [byAddress(request), byAccount(kind, canonicalAddress(email, domainToASCII))];
       // A right password costs a hash too, so it counts against the account's limit.
       return [byPerson(device.accountId), byAccount(kind, `${device.accountId} ${device.nonce}`)];
+    }
+    if (kind === 'link' && request.person === undefined) {
+      const token = fields(request.body, 'token').token.trim();
+      const accountId = await this.changeAddress.findAccount({ token });
+      return accountId === undefined
+        ? [byAddress(request)]
+        : [byAddress(request), byAccount('password', String(accountId))];
     }
     if (account === undefined) return [byAddress(request)];
     return kind === undefined ? [byPerson(account.id)] : [byPerson(account.id), byAccount(kind, String(account.id))];

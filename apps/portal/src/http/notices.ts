@@ -11,15 +11,12 @@ const NOTICES = {
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out on all devices.',
   'session-ended': `You have been signed out. ${WHY_SIGNED_OUT}`,
-  'address-proven': 'Your e-mail address is confirmed.',
+  'access-ended': 'All keys are revoked, and all webhooks are deleted.',
   'address-change-sent':
-    'We have sent a link to the new address. It is valid for one hour. Your address changes when you open it.',
+    'We have sent a link to the new address. It is valid for one hour. Your address changes when you confirm it there.',
   'address-change-not-sent':
     'No e-mail was sent: three of your links still work, or that address has got too many. Try again in an hour.',
   'address-changed': 'The e-mail address is changed. Sign in with the new one from now on.',
-  'proof-sent': 'We have sent you another link by e-mail.',
-  'proof-not-sent':
-    'No e-mail was sent: your address is already confirmed, or has got too many links. Look for the latest e-mail.',
   'password-changed': 'Your password is changed. All your other sessions have ended.',
   'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
   'account-closed': 'Your account is closed, and its keys are revoked.',

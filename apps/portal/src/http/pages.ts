@@ -12,7 +12,7 @@ import type { Frame, Views } from './views.js';
 /** What a controller answers with: sets status and headers, and returns the body. */
 export type Answer = (reply: FastifyReply) => unknown;
 
-type FixedFrame = Pick<Frame, 'api' | 'canReset' | 'contact' | 'files' | 'helpers'>;
+type FixedFrame = Pick<Frame, 'api' | 'contact' | 'files' | 'helpers'>;
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -16,6 +16,7 @@ import type {
   ShownKey,
   ShownKeys,
   ShownRefusal,
+  SignUpWay,
   UsageSpan,
   Webhook,
   WebhookDelivery,
@@ -38,8 +39,6 @@ export interface Frame {
   readonly contact?: { readonly href: string; readonly text: string } | undefined;
   /** How long the session lasts, in milliseconds. */
   readonly session?: { readonly left: number; readonly most: number } | undefined;
-  /** Whether passwords can be reset by e-mail. */
-  readonly canReset: boolean;
   /** The address of each file of `public/` by name. It changes with the file, so that browsers can cache it for ever. */
   readonly files: Readonly<Record<string, string>>;
   /** A confirmation, shown once at the top of the page. */
@@ -101,19 +100,31 @@ export interface ShownWebhook {
 export interface Views {
   /** `/`: the introduction, for visitors who aren't signed in. Others are redirected to `/keys`. */
   readonly home: object;
-  readonly 'sign-up': FormPage;
+  /** `isSent` after it was posted where a link is mailed, whether or not the address has an account. */
+  readonly 'sign-up': FormPage & { readonly way: SignUpWay; readonly isSent: boolean };
   /** `signedOut` says why the session has ended, if another form was sent after its end. */
   readonly 'sign-in': FormPage & { readonly signedOut?: string };
   /** `isSent` after it was posted, whether or not there is such an account. */
-  readonly 'forgotten-password': FormPage & { readonly isSent: boolean };
+  readonly 'forgotten-password': FormPage & { readonly canReset: boolean; readonly isSent: boolean };
   /**
    * The token is in the mailed link after the `#`, so that no server and no log receives it. A script puts it into the
    * field; without JavaScript the person pastes it.
    */
   readonly 'reset-password': FormPage;
-  readonly 'confirm-address': FormPage;
+  readonly 'finish-sign-up': FormPage;
   readonly 'confirm-new-address': FormPage;
-  readonly account: { readonly address: Form; readonly password: Form; readonly close: Form };
+  readonly account: {
+    readonly address: Form;
+    readonly password: Form;
+    readonly close: Form;
+    /** Whether mail can be sent. */
+    readonly canReset: boolean;
+  };
+  readonly access: {
+    readonly keys: readonly ApiKey[];
+    readonly hasMore: boolean;
+    readonly webhooks: readonly Webhook[];
+  };
   /** There is a box for each of the `offered` scopes; those of the form's `checked` are checked. */
   readonly keys: FormPage &
     ListView &

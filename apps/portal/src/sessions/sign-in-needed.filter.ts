@@ -6,7 +6,7 @@ import { page, redirect } from '../http/pages.js';
 import { pageOf } from '../http/paths.js';
 import { SignInNeeded } from '../http/refusals.js';
 import { SignInForm } from './sign-in.form.js';
-import { wantPage } from './wanted-page.js';
+import { wantPage } from '../http/wanted-page.js';
 
 /** Shows the sign-in page. Signing in leads back to the requested page. */
 @Catch(SignInNeeded, SignedOut)

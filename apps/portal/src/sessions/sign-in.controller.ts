@@ -7,7 +7,7 @@ import { NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { SignInForm } from './sign-in.form.js';
-import { takeWantedPage } from './wanted-page.js';
+import { takeWantedPage } from '../http/wanted-page.js';
 
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';

@@ -29,6 +29,9 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     const email = `browser-${(people += 1)}@example.com`;
     await page.goto('/sign-up');
     await page.getByLabel('E-mail address').fill(email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await arrive(page, 'Check your e-mail');
+    await page.goto(`/finish-sign-up#${await portal.tokenMailedTo(email, 'sign-up')}`);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create the account' }).click();
     await arrive(page, 'Keys');

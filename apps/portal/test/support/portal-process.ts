@@ -1,10 +1,23 @@
-import { type Environment, freePort, PORTAL, Running } from '@adoption-store/test-support';
+import { ask, type Environment, freePort, PORTAL, Running } from '@adoption-store/test-support';
 
 export interface RunningPortal {
   readonly process: Running;
   readonly origin: string;
   /** Address of its metrics. */
   readonly metrics: string;
+}
+
+const TOKEN = 'x'.repeat(43);
+
+/** Stands for a worker that has mailed the address a link: its token. Nothing was recorded before the first one. */
+export async function mailSignUp(databaseUrl: string, email: string): Promise<string> {
+  await ask(databaseUrl, "UPDATE deployment SET portal_url = 'https://portal.example.com'");
+  await ask(
+    databaseUrl,
+    `INSERT INTO sign_ups (token_hash, email, expires_at)
+     VALUES (encode(sha256('${TOKEN}'), 'hex'), '${email}', now() + interval '1 day')`,
+  );
+  return TOKEN;
 }
 
 /** Starts the portal as a separate process on that database. No worker sends its mails. */
@@ -17,7 +30,6 @@ export async function runPortal(databaseUrl: string, settings: Environment = {})
     METRICS_HOST: '127.0.0.1',
     PORTAL_METRICS_PORT: metricsPort,
     PORTAL_URL: `http://127.0.0.1:${port}`,
-    SMTP_URL: 'smtp://127.0.0.1:1',
     ...settings,
   });
   const [, origin = ''] = await process.prints(/Portal {3}(\S+)/);

@@ -2,14 +2,13 @@ import { createApi } from '@adoption-store/api';
 import { afterAll, beforeAll } from '@jest/globals';
 import {
   type AccountMail,
-  type AccountMailKind,
   type Application,
   createApplication,
   DomainError,
   instant,
+  type Ports,
 } from '@adoption-store/domain';
 import {
-  accountMailPages,
   InMemoryAccountMailSender,
   InMemoryWebhookSender,
   ManualClock,
@@ -25,11 +24,12 @@ import { type Browsers, browsersAt } from './portal-visitor.js';
 export interface TestPortal extends Browsers {
   readonly origin: string;
   readonly application: Application;
+  readonly ports: Ports;
   readonly clock: ManualClock;
   /** Delivers the queued mails, and returns those of that kind to an address. */
-  mailsTo(email: string, kind: AccountMailKind): Promise<readonly AccountMail[]>;
+  mailsTo(email: string, kind: AccountMail['kind']): Promise<readonly AccountMail[]>;
   /** The token of the last mail of that kind to an address. Waits for one: some are queued after the response. */
-  tokenMailedTo(email: string, kind: AccountMailKind): Promise<string>;
+  tokenMailedTo(email: string, kind: AccountMail['kind']): Promise<string>;
   /** Calls no URL. */
   readonly webhookSender: InMemoryWebhookSender;
   readonly databaseUrl: string;
@@ -46,6 +46,7 @@ export interface TestPortal extends Browsers {
 
 interface Options extends Partial<PortalOptions> {
   readonly sendsMail?: boolean;
+  readonly opensUnproven?: boolean;
   readonly servesApi?: boolean;
 }
 
@@ -59,24 +60,28 @@ export function usePortal(options?: Options): TestPortal {
   return portal;
 }
 
-async function startPortal({ sendsMail = true, servesApi = false, ...options }: Options = {}): Promise<TestPortal> {
+async function startPortal({
+  sendsMail = true,
+  opensUnproven = true,
+  servesApi = false,
+  ...options
+}: Options = {}): Promise<TestPortal> {
   const database = await createDatabase();
   const gate = await DatabaseGate.open(database.url);
   const { ports, isReady, close } = await openInfrastructure({ databaseUrl: gate.url, poolSize: 5 });
   const mailer = new InMemoryAccountMailSender();
   const webhookSender = new InMemoryWebhookSender();
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
-  const application = createApplication(
-    {
-      ...ports,
-      clock,
-      accountMailSender: mailer,
-      webhookSender,
-      // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
-      passwordHasher: new PredictablePasswordHasher(),
-    },
-    sendsMail ? { accountMailPages } : {},
-  );
+  const used = {
+    ...ports,
+    clock,
+    accountMailSender: mailer,
+    webhookSender,
+    // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
+    passwordHasher: new PredictablePasswordHasher(),
+  };
+  const application = createApplication(used, { opensUnproven });
+  if (sendsMail) await application.recordPortal.execute('https://portal.example.com');
   const api = await createApi({ application, clock, isReady });
   if (servesApi) await api.listen(0, '127.0.0.1');
   const apiUrl = servesApi ? await api.getUrl() : 'http://api.example.com';
@@ -102,16 +107,18 @@ async function startPortal({ sendsMail = true, servesApi = false, ...options }: 
     while ((await application.deliverAccountMails.execute()).mayHaveMore);
     return mailer.to(email, kind);
   };
+  const tokenMailedTo: TestPortal['tokenMailedTo'] = async (email, kind) => {
+    await until(async () => (await mailsTo(email, kind)).length > 0);
+    return mailer.to(email, kind).at(-1)?.token ?? '';
+  };
   return {
-    ...browsersAt(origin),
+    ...browsersAt(origin, (email) => tokenMailedTo(email, 'sign-up')),
     origin,
     application,
+    ports: used,
     clock,
     mailsTo,
-    async tokenMailedTo(email, kind) {
-      await until(async () => (await mailsTo(email, kind)).length > 0);
-      return mailer.to(email, kind).at(-1)?.token ?? '';
-    },
+    tokenMailedTo,
     webhookSender,
     databaseUrl: database.url,
     api: apiUrl,

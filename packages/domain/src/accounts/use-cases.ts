@@ -6,7 +6,7 @@ import { escapeInvisible } from '../kernel/text.js';
 import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
 import { emailAddress, typedAddress } from './address.js';
 import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
-import type { AccountOptions, AccountPorts } from './ports.js';
+import type { AccountPorts } from './ports.js';
 import { scopeList } from './scope.js';
 
 export interface OpenAccountInput {
@@ -18,10 +18,7 @@ export interface OpenAccountInput {
 }
 
 export class OpenAccount {
-  constructor(
-    private readonly ports: Pick<AccountPorts, 'accounts' | 'clock' | 'domainToAscii'>,
-    private readonly options: Pick<AccountOptions, 'provesAddresses'>,
-  ) {}
+  constructor(private readonly ports: Pick<AccountPorts, 'accounts' | 'clock' | 'deployment' | 'domainToAscii'>) {}
 
   /**
    * Returns the account of that address, and opens one if there is none.
@@ -30,7 +27,7 @@ export class OpenAccount {
    */
   async execute(input: OpenAccountInput): Promise<Account> {
     const account = (await this.ports.accounts.findByEmail(typedAddress(input.email))) ?? (await this.open(input));
-    if (this.options.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
+    if (input.isUnprovenFine !== true && (await provesAddresses(this.ports))) requireProven(account);
     if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
       const { email, plan } = account;
       throw invalid('plan', `differs from the plan of the account ${escapeInvisible(email)}: ${describePlan(plan)}`);
@@ -42,6 +39,24 @@ export class OpenAccount {
     const { accounts, clock, domainToAscii } = this.ports;
     const address = emailAddress(email, domainToAscii);
     return accounts.open({ email: address, plan, scopes: undefined, createdAt: clock.now() });
+  }
+}
+
+export class FindPortal {
+  constructor(private readonly ports: Pick<AccountPorts, 'deployment'>) {}
+
+  /** The portal's address, if mail can be sent. Undefined: addresses aren't proven, and passwords aren't reset. */
+  async execute(): Promise<string | undefined> {
+    return this.ports.deployment.portalUrl();
+  }
+}
+
+export class RecordPortal {
+  constructor(private readonly ports: Pick<AccountPorts, 'deployment'>) {}
+
+  /** Called by a worker that sends mail. From then on accounts begin with a proof of their address. */
+  async execute(url: string): Promise<void> {
+    await this.ports.deployment.recordPortalUrl(url);
   }
 }
 
@@ -71,10 +86,7 @@ export interface ChangePlanInput {
 }
 
 export class ChangePlan {
-  constructor(
-    private readonly ports: Pick<AccountPorts, 'accounts'>,
-    private readonly options: Pick<AccountOptions, 'provesAddresses'>,
-  ) {}
+  constructor(private readonly ports: Pick<AccountPorts, 'accounts' | 'deployment'>) {}
 
   /**
    * Puts an account on another plan from its next request on. Its used counts stay.
@@ -82,11 +94,8 @@ export class ChangePlan {
    * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
-    const command = {
-      email: typedAddress(email),
-      plan,
-      isUnprovenFine: isUnprovenFine || !this.options.provesAddresses,
-    };
+    const isFine = isUnprovenFine || !(await provesAddresses(this.ports));
+    const command = { email: typedAddress(email), plan, isUnprovenFine: isFine };
     return this.ports.accounts.change(command.email, (account) => decidePlan(account, command));
   }
 }
@@ -109,4 +118,8 @@ export class ChangeScopes {
     const command = { email: typedAddress(email), scopes: scopes && scopeList(scopes) };
     return this.ports.accounts.change(command.email, (account) => decideScopes(account, command));
   }
+}
+
+async function provesAddresses({ deployment }: Pick<AccountPorts, 'deployment'>): Promise<boolean> {
+  return (await deployment.portalUrl()) !== undefined;
 }

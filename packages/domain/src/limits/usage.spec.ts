@@ -11,7 +11,7 @@ const NOON = instant(Date.UTC(2026, 0, 1, 12));
 async function openAccount() {
   const ports = inMemoryPorts();
   ports.clock.set(NOON);
-  const application = createApplication(ports);
+  const application = createApplication(ports, { opensUnproven: true });
   const account = await application.signUp.execute({ email: 'dev@example.com', password: 'a horse, a battery' });
   const issue = async () => {
     const { text } = await application.issueKey.execute({ accountId: account.id, name: 'till' });

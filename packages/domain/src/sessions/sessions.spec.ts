@@ -11,7 +11,7 @@ const OTHER = 'a staple, correctly';
 
 async function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, { opensUnproven: true });
   const account = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
   const begin = async (replacing?: string) =>
     (await application.beginSession.execute({ account, replacing })) ?? 'no session';

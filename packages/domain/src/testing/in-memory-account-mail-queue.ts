@@ -6,25 +6,35 @@ import {
   type LinkMailState,
   type NewAccountMail,
   type NewLinkMail,
+  type NewSignUpMail,
+  type SignUpMailState,
   type TokenState,
 } from '../accounts/mails/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../accounts/mails/account-mail-queue.js';
-import type { MailedLink } from '../accounts/sign-in/credentials.js';
+import type {
+  AccountMailQueue,
+  ClaimedAccountMail,
+  ClaimedLinkMail,
+  SignUpMailDecision,
+} from '../accounts/mails/account-mail-queue.js';
+import type { MailedLink, SignUpLink } from '../accounts/sign-in/credentials.js';
 import type { Backlog, Claim, ClaimRequest } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryJobs, type Job } from './in-memory-jobs.js';
 
 type MailJob = NewAccountMail & Job<AccountMailId, 'dropped'>;
-type Link = Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'> & {
+type Link = Pick<NewLinkMail, 'accountId' | 'kind' | 'expiresAt'> & {
   readonly mailId: AccountMailId;
   readonly tokenHash: string;
 };
+
+type StoredSignUp = Pick<SignUpLink, 'email' | 'expiresAt'>;
 
 /** The mails, and the links in the mails that were sent. */
 export class InMemoryAccountMailQueue implements AccountMailQueue {
   private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
   private readonly links = new Map<string, Link>();
+  private readonly signUps = new Map<string, StoredSignUp>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
@@ -57,6 +67,21 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
     const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.jobs.claimed(claimed) });
     if (isAdded) this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
     return isAdded;
+  }
+
+  async addSignUp(mail: NewSignUpMail): Promise<void> {
+    this.queue(mail);
+  }
+
+  async addSignUpToken(
+    claimed: ClaimedAccountMail,
+    tokenHash: string,
+    decide: (state: SignUpMailState) => SignUpMailDecision,
+  ): Promise<SignUpMailDecision> {
+    const { email, expiresAt } = claimed;
+    const decision = decide({ holder: this.accounts.storedAt(email)?.account, mail: this.jobs.claimed(claimed) });
+    if (decision === 'link') this.signUps.set(tokenHash, { email, expiresAt });
+    return decision;
   }
 
   async claim(request: ClaimRequest): Promise<readonly ClaimedAccountMail[]> {
@@ -109,16 +134,27 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
         this.jobs.all.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
   }
 
+  signUp(tokenHash: string): SignUpLink | undefined {
+    const link = this.signUps.get(tokenHash);
+    return link && { ...link, holder: this.accounts.storedAt(link.email)?.account };
+  }
+
+  /** Deletes the links with which an account of that address begins. */
+  endSignUps(address: string): void {
+    for (const [tokenHash, { email }] of this.signUps) if (email === address) this.signUps.delete(tokenHash);
+  }
+
   /** Deletes the links that expired at or before that instant. Returns their number. */
   purgeLinks(until: Instant): number {
-    const over = [...this.links.values()].filter(({ expiresAt }) => expiresAt <= until);
-    for (const { tokenHash } of over) this.links.delete(tokenHash);
-    return over.length;
+    let deleted = 0;
+    for (const links of [this.links, this.signUps])
+      for (const [tokenHash, { expiresAt }] of links) if (expiresAt <= until && links.delete(tokenHash)) deleted += 1;
+    return deleted;
   }
 
   private itemOf(job: MailJob): ClaimedAccountMail {
-    const { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, address } = job;
-    const email = address ?? this.accounts.accountOf(accountId)?.email ?? '';
-    return { id, accountId, kind, page, about, createdAt, expiresAt, number, failures, email };
+    const { id, accountId, kind, about, createdAt, expiresAt, number, failures, address } = job;
+    const email = address ?? (accountId && this.accounts.accountOf(accountId)?.email) ?? '';
+    return { id, accountId, kind, about, createdAt, expiresAt, number, failures, email };
   }
 }

@@ -1,4 +1,3 @@
-import type { AccountMailKind } from '../accounts/mails/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../accounts/mails/account-mail-sender.js';
 
 /** Delivers into a list, unless `failure` is set. */
@@ -11,12 +10,12 @@ export class InMemoryAccountMailSender implements AccountMailSender {
     return this.delivered.filter(({ kind }) => kind === 'reset');
   }
 
-  get proofs(): readonly AccountMail[] {
-    return this.delivered.filter(({ kind }) => kind === 'proof');
+  get signUps(): readonly AccountMail[] {
+    return this.delivered.filter(({ kind }) => kind === 'sign-up');
   }
 
   /** The mails of that kind to an address. */
-  to(email: string, kind: AccountMailKind): readonly AccountMail[] {
+  to(email: string, kind: AccountMail['kind']): readonly AccountMail[] {
     return this.delivered.filter((mail) => mail.email === email && mail.kind === kind);
   }
 

@@ -15,7 +15,10 @@ export class InMemoryAccountRepository implements AccountRepository {
   private readonly accounts = new Map<AccountId, StoredAccount>();
 
   async open(account: NewAccount): Promise<Account> {
-    return this.storedAt(account.email)?.account ?? this.add({ ...account, credentialVersion: 0 }, undefined);
+    return (
+      this.storedAt(account.email)?.account ??
+      this.add({ ...account, credentialVersion: 0, provenAt: undefined }, undefined)
+    );
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
@@ -61,8 +64,8 @@ export class InMemoryAccountRepository implements AccountRepository {
     );
   }
 
-  add(account: Omit<Account, 'id' | 'provenAt'>, passwordHash: string | undefined): Account {
-    const opened = { ...account, id: BigInt(this.accounts.size + 1) as AccountId, provenAt: undefined };
+  add(account: Omit<Account, 'id'>, passwordHash: string | undefined): Account {
+    const opened = { ...account, id: BigInt(this.accounts.size + 1) as AccountId };
     this.put({ account: opened, passwordHash, isClosed: false });
     return opened;
   }

@@ -36,6 +36,7 @@ for (const suite of [
   testing.apiKeyRepositorySuite,
   testing.attemptCounterSuite,
   testing.credentialRepositorySuite,
+  testing.deploymentSuite,
   testing.eventFeedSuite,
   testing.idempotencyRecordsSuite,
   testing.messageQueueSuite,

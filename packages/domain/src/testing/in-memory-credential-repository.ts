@@ -1,7 +1,13 @@
 import type { Account, AccountId } from '../accounts/account.js';
 import type { LinkKind } from '../accounts/mails/account-mail.js';
 import type { CredentialRepository } from '../accounts/sign-in/credential-repository.js';
-import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from '../accounts/sign-in/credentials.js';
+import type {
+  Credentials,
+  CredentialsChange,
+  MailedLink,
+  NewCredentials,
+  SignUpLink,
+} from '../accounts/sign-in/credentials.js';
 import type { Instant } from '../kernel/clock.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
@@ -21,6 +27,20 @@ export class InMemoryCredentialRepository implements CredentialRepository {
   async open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account> {
     const { account, passwordHash } = decide(this.accounts.storedAt(email)?.account);
     return this.accounts.add(account, passwordHash);
+  }
+
+  async findSignUp(tokenHash: string): Promise<SignUpLink | undefined> {
+    return this.mails.signUp(tokenHash);
+  }
+
+  async completeSignUp(
+    tokenHash: string,
+    decide: (link: SignUpLink | undefined) => NewCredentials | undefined,
+  ): Promise<Account | undefined> {
+    const opened = decide(this.mails.signUp(tokenHash));
+    if (opened === undefined) return undefined;
+    this.mails.endSignUps(opened.account.email);
+    return this.accounts.add(opened.account, opened.passwordHash);
   }
 
   async findByEmail(email: string): Promise<Credentials | undefined> {

@@ -4,7 +4,8 @@ import { type Clock, type Instant, later } from '../kernel/clock.js';
 
 export interface Job<Id extends string, Status extends string> {
   readonly id: Id;
-  readonly accountId: AccountId;
+  /** Undefined: the job waits until no account's is due. */
+  readonly accountId: AccountId | undefined;
   readonly status: Status | 'queued' | 'sent' | 'failed';
   readonly createdAt: Instant;
   /** Claims so far. */
@@ -22,7 +23,7 @@ interface Turn {
 /** The jobs of a queue. */
 export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
   readonly all = new Map<Id, Entry>();
-  private readonly lastTurns = new Map<AccountId, Turn>();
+  private readonly lastTurns = new Map<AccountId | undefined, Turn>();
   private turns = 0;
 
   constructor(private readonly clock: Clock) {}
@@ -44,9 +45,10 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
 
   /** The longest due job of the account that has waited longest. */
   private next(now: Instant): Entry | undefined {
-    const heads = new Map<AccountId, Entry>();
+    const heads = new Map<AccountId | undefined, Entry>();
     for (const job of this.longestDue())
       if (job.dueAt <= now && !heads.has(job.accountId)) heads.set(job.accountId, job);
+    if (heads.size > 1) heads.delete(undefined);
     const waits = [...heads.values()].map((job) => {
       const last = this.lastTurns.get(job.accountId);
       return { job, since: Math.max(job.dueAt, last?.at ?? job.dueAt), number: last?.number ?? 0 };

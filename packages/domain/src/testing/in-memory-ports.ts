@@ -8,6 +8,7 @@ import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
 import { InMemoryCategoryRepository } from './in-memory-category-repository.js';
+import { InMemoryDeployment } from './in-memory-deployment.js';
 import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
 import { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
@@ -64,6 +65,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     idempotency,
     messageSender: new InMemoryMessageSender(),
     accounts,
+    deployment: new InMemoryDeployment(),
     apiKeys,
     credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords, webhooks),
     attempts: new InMemoryAttemptCounter(clock),

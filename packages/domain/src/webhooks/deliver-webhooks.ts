@@ -131,7 +131,6 @@ export class DeliverWebhooks {
       id: newAccountMailId(this.ports.cryptography),
       accountId,
       kind: 'webhook',
-      page: '',
       about: description === undefined ? url : `${url} (${description})`,
       createdAt: now,
       expiresAt: later(now, NOTICE_TTL),

@@ -59,6 +59,15 @@ export async function findLocked(
   return row === null ? undefined : accountFrom(row);
 }
 
+/** The open account, which isn't locked. */
+export async function findOpen(
+  manager: EntityManager,
+  where: FindOptionsWhere<AccountRow>,
+): Promise<Account | undefined> {
+  const row = await manager.findOneBy(accountSchema, { ...where, closedAt: IsNull() });
+  return row === null ? undefined : accountFrom(row);
+}
+
 /** Reads the account and the actor's key, and locks them, in this order, until the transaction ends. */
 export async function lockAuthority(manager: EntityManager, { accountId, actor }: AccountRequest): Promise<Authority> {
   const account = await findLocked(manager, { id: accountId });
@@ -71,7 +80,7 @@ export async function lockAuthority(manager: EntityManager, { accountId, actor }
 export function insertAccount(
   manager: EntityManager,
   { email, plan, scopes, createdAt }: NewAccount,
-  credentials?: Pick<AccountRow, 'passwordHash' | 'credentialVersion'>,
+  credentials?: Pick<AccountRow, 'passwordHash' | 'credentialVersion' | 'provenAt'>,
 ): InsertQueryBuilder<AccountRow> {
   return manager
     .createQueryBuilder()

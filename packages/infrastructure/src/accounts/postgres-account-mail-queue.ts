@@ -13,18 +13,21 @@ import {
   type LinkMailState,
   type NewAccountMail,
   type NewLinkMail,
+  type NewSignUpMail,
+  type SignUpMailDecision,
+  type SignUpMailState,
   type TokenState,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
+import { interval } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { JobTable } from '../deliveries/job-table.js';
-import { inTransaction } from '../database/transactions.js';
-import { findLocked } from './account-queries.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
+import { findLocked, findOpen, withAddress } from './account-queries.js';
 
 /** The tables of usable links, by the kind of their mail. All have the same columns. */
 export const LINKS: Readonly<Record<LinkKind, string>> = {
   reset: 'password_resets',
-  proof: 'address_proofs',
   change: 'address_changes',
 };
 
@@ -34,7 +37,7 @@ export const EXPIRE_MAILS = `
   WHERE account_id = $1 AND kind = $2 AND status = 'queued'`;
 
 const CLAIMED = `
-  account_id AS "accountId", kind, page, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
+  account_id AS "accountId", kind, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
   coalesce(address, email) AS email`;
 
 /** Queued mails, and mails whose links can still be used. A link without a `mail_id` is from an earlier version. */
@@ -44,20 +47,35 @@ const usableMails = (kind: LinkKind) => `
   SELECT coalesce(mail_id, token_hash) FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
 
 const ADD = `
-  INSERT INTO account_mails (id, account_id, kind, page, address, about, status, due_at, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, 'queued', now(), $7, $8)`;
+  INSERT INTO account_mails (id, account_id, kind, address, about, status, due_at, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, 'queued', now(), $6, $7)`;
 
 const CLAIMED_MAIL = `
-  SELECT expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
+  SELECT created_at AS "createdAt", expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
+
+/** The mails of those who sign up stand in no account's line. */
+const CLAIM_SIGN_UPS = `
+  WITH due AS MATERIALIZED (
+    SELECT id FROM account_mails WHERE status = 'queued' AND account_id IS NULL AND due_at <= now()
+    ORDER BY due_at LIMIT $2
+    FOR NO KEY UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE account_mails AS job SET claims = claims + 1, due_at = now() + ${interval('$1')}
+    FROM due WHERE job.id = due.id
+    RETURNING job.*
+  )
+  SELECT id, claims AS number, failures, NULL AS "accountId", kind, about, created_at AS "createdAt",
+    expires_at AS "expiresAt", address AS email
+  FROM claimed ORDER BY created_at`;
 
 /** Inserts a mail in the manager's transaction. */
 export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
-  const { id, accountId, kind, page, address, about, createdAt, expiresAt } = mail;
-  await manager.query(ADD, [id, accountId, kind, page, address, about, new Date(createdAt), new Date(expiresAt)]);
+  const { id, accountId, kind, address, about, createdAt, expiresAt } = mail;
+  await manager.query(ADD, [id, accountId, kind, address, about, new Date(createdAt), new Date(expiresAt)]);
 }
 
 interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'about' | 'createdAt' | 'expiresAt'> {
-  readonly accountId: string;
+  readonly accountId: string | null;
   readonly about: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -86,15 +104,11 @@ export class PostgresAccountMailQueue implements AccountMailQueue {
     tokenHash: string,
     decide: (state: TokenState) => boolean,
   ): Promise<boolean> {
-    const { id, number, accountId, kind, expiresAt } = claimed;
+    const { id, accountId, kind, expiresAt } = claimed;
     return inTransaction(this.dataSource, async (manager) => {
       // Links are revoked under the same lock.
       const account = await findLocked(manager, { id: accountId });
-      const [mail] = await manager.query<{ expiresAt: Date }[]>(CLAIMED_MAIL, [id, number]);
-      const isAdded = decide({
-        account,
-        mail: mail && { expiresAt: instant(mail.expiresAt.getTime()) },
-      });
+      const isAdded = decide({ account, mail: await claimedMail(manager, claimed) });
       if (!isAdded) return false;
       const add = `INSERT INTO ${LINKS[kind]} (token_hash, account_id, expires_at, mail_id) VALUES ($1, $2, $3, $4)`;
       await manager.query(add, [tokenHash, accountId, new Date(expiresAt), id]);
@@ -102,8 +116,30 @@ export class PostgresAccountMailQueue implements AccountMailQueue {
     });
   }
 
+  async addSignUp(mail: NewSignUpMail): Promise<void> {
+    await writeToDatabase(this.dataSource, (manager) => insertMail(manager, mail));
+  }
+
+  async addSignUpToken(
+    claimed: ClaimedAccountMail,
+    tokenHash: string,
+    decide: (state: SignUpMailState) => SignUpMailDecision,
+  ): Promise<SignUpMailDecision> {
+    const { email, expiresAt } = claimed;
+    return inTransaction(this.dataSource, async (manager) => {
+      const holder = await findOpen(manager, { email: withAddress(email) });
+      const decision = decide({ holder, mail: await claimedMail(manager, claimed) });
+      const add = 'INSERT INTO sign_ups (token_hash, email, expires_at) VALUES ($1, $2, $3)';
+      if (decision === 'link') await manager.query(add, [tokenHash, email, new Date(expiresAt)]);
+      return decision;
+    });
+  }
+
   async claim(request: ClaimRequest): Promise<readonly ClaimedAccountMail[]> {
-    return (await this.jobs.claim(request)).map(itemFrom);
+    const claimed = await this.jobs.claim(request);
+    const left = request.limit - claimed.length;
+    const signUps = left === 0 ? [] : await this.claimSignUps(left, request.lease);
+    return [...claimed, ...signUps].map(itemFrom);
   }
 
   async markSent(id: AccountMailId): Promise<void> {
@@ -130,16 +166,26 @@ export class PostgresAccountMailQueue implements AccountMailQueue {
     return this.jobs.backlog();
   }
 
+  private async claimSignUps(limit: number, lease: number): Promise<readonly ClaimedRow[]> {
+    return writeToDatabase(this.dataSource, (manager) => manager.query<ClaimedRow[]>(CLAIM_SIGN_UPS, [lease, limit]));
+  }
+
   async purge(expiredUntil: Instant): Promise<number> {
     const settled = { table: 'account_mails', time: 'expires_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, expiredUntil);
   }
 }
 
+/** The mail, unless it isn't queued or has been claimed again. */
+async function claimedMail(manager: EntityManager, { id, number }: Claim<AccountMailId>) {
+  const [mail] = await manager.query<{ createdAt: Date; expiresAt: Date }[]>(CLAIMED_MAIL, [id, number]);
+  return mail && { createdAt: instant(mail.createdAt.getTime()), expiresAt: instant(mail.expiresAt.getTime()) };
+}
+
 function itemFrom({ accountId, about, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
   return {
     ...row,
-    accountId: BigInt(accountId) as AccountId,
+    accountId: accountId === null ? undefined : (BigInt(accountId) as AccountId),
     about: about ?? undefined,
     createdAt: instant(createdAt.getTime()),
     expiresAt: instant(expiresAt.getTime()),

@@ -1,4 +1,4 @@
-import { type AccountMail, type AccountMailKind, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
+import { type AccountMail, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
 import { abortAfter, failureOf } from '../kernel/answers.js';
 import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
@@ -6,13 +6,16 @@ const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 's
 
 /** The text of a mail. The link comes between `before` and `after`. */
 interface Words {
+  /** The path of the portal's page that its link opens. Without it the mail has no link. */
+  readonly page?: string;
   readonly subject: string;
   readonly before: (until: string, about: string) => readonly string[];
   readonly after: (contact: string) => string;
 }
 
-const WORDS: Readonly<Record<AccountMailKind, Words>> = {
+const WORDS: Readonly<Record<AccountMail['kind'], Words>> = {
   reset: {
+    page: '/reset-password',
     subject: 'Set a new password for the Animal Adoption Store',
     before: (until) => [
       'Somebody, hopefully you, has asked to set a new password for your account at the Animal Adoption Store.',
@@ -20,23 +23,33 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
     ],
     after: () => 'If it was not you, do nothing: your password stays as it is.',
   },
-  proof: {
-    subject: 'Confirm your e-mail address for the Animal Adoption Store',
+  'sign-up': {
+    page: '/finish-sign-up',
+    subject: 'Open your account at the Animal Adoption Store',
     before: (until) => [
-      'Somebody, hopefully you, has opened an account at the Animal Adoption Store with this e-mail address.',
-      `If it was you, open this link to confirm the address. The link works once, until ${until}:`,
+      'Somebody, hopefully you, wants to open an account at the Animal Adoption Store with this e-mail address.',
+      `If it was you, open this link and choose a password. The link works once, until ${until}:`,
     ],
-    after: () =>
-      'If it was not you, do not confirm it. To take the account over, set a new password by “Forgotten your password?” on ' +
-      'the sign-in page: every API key that was made before then stops working.',
+    after: () => 'If it was not you, do nothing: no account is opened, and after a day you hear no more.',
+  },
+  'has-account': {
+    page: '/sign-in',
+    subject: 'You have an account at the Animal Adoption Store',
+    before: () => [
+      'Somebody, hopefully you, wants to open an account at the Animal Adoption Store with this e-mail address. It has ' +
+        'one already. Sign in here, or set a new password if you have forgotten yours:',
+    ],
+    after: () => 'If it was not you, do nothing: nothing was changed, and after a day you hear no more.',
   },
   change: {
+    page: '/confirm-new-address',
     subject: 'Confirm your new e-mail address for the Animal Adoption Store',
     before: (until) => [
       'Somebody, hopefully you, wants to use this e-mail address for an account at the Animal Adoption Store.',
       `If it was you, open this link to confirm the address. The link works once, until ${until}:`,
     ],
-    after: () => 'If it was not you, do nothing: the account keeps its present address.',
+    after: () =>
+      'You need the password of the account, too. If it was not you, do nothing: the account keeps its present address.',
   },
   changed: {
     subject: 'The e-mail address of your Animal Adoption Store account has changed',
@@ -60,17 +73,21 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
 
 export class SmtpAccountMailSender implements AccountMailSender {
   private readonly transport;
+  private readonly portalUrl;
   private readonly contact;
 
-  constructor({ smtpUrl, from, contact = 'the operator of the service' }: Omit<SmtpDelivery, 'to' | 'connections'>) {
+  constructor(delivery: Omit<SmtpDelivery, 'to' | 'connections'>) {
+    const { smtpUrl, from, portalUrl, contact = 'the operator of the service' } = delivery;
+    this.portalUrl = portalUrl;
     this.contact = contact;
     this.transport = openSmtpTransport({ url: smtpUrl, connections: 2 }, { from });
   }
 
-  async send({ kind, email, page, about = '', token, expiresAt }: AccountMail, timeout: number): Promise<void> {
-    const { subject, before, after } = WORDS[kind];
+  async send({ kind, email, about = '', token, expiresAt }: AccountMail, timeout: number): Promise<void> {
+    const { page, subject, before, after } = WORDS[kind];
     // Browsers don't send what is after the #, so no server logs the token.
-    const link = token === undefined ? [] : [`${page}#${token}`];
+    const fragment = token === undefined ? '' : `#${token}`;
+    const link = page === undefined ? [] : [`${this.portalUrl}${page}${fragment}`];
     const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`, about), ...link, after(this.contact), ''];
     const mail = {
       to: { name: '', address: email },

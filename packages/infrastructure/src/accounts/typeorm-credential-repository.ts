@@ -8,18 +8,18 @@ import {
   emailTaken,
   type Instant,
   instant,
-  LINK_KINDS,
   type LinkKind,
   type MailedLink,
   type NewCredentials,
+  type SignUpLink,
 } from '@adoption-store/domain';
-import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
+import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
 import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 import { canonicalOf } from '../kernel/canonical-address.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
-import { accountOf, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
+import { accountOf, findOpen, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
@@ -42,6 +42,11 @@ const DELETE_WEBHOOKS = `
   )
   INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
+// Locks all links of the address, in one order, so that of two callers the second one finds none.
+const LOCK_SIGN_UPS = `
+  SELECT FROM sign_ups WHERE email = (SELECT email FROM sign_ups WHERE token_hash = $1)
+  ORDER BY token_hash FOR UPDATE`;
+
 // A link's new address is in its mail, which is kept as long as the link.
 const linkOf = (kind: LinkKind) => `
   SELECT link.expires_at AS "expiresAt", mail.address
@@ -59,14 +64,25 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
 
   async open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account> {
     return inTransaction(this.dataSource, async (manager) => {
-      const holder = await manager.findOneBy(accountSchema, { email: withAddress(email), closedAt: IsNull() });
-      const { account, passwordHash } = decide(holder === null ? undefined : accountFrom(holder));
-      const { credentialVersion } = account;
-      const insert = insertAccount(manager, account, { passwordHash, credentialVersion }).orIgnore();
-      const [inserted] = (await insert.execute()).identifiers;
-      // Another transaction has opened an account with this address meanwhile.
-      if (inserted === undefined) throw emailTaken();
-      return { ...account, id: BigInt(inserted['id'] as string) as AccountId, provenAt: undefined };
+      return insertNew(manager, decide(await findOpen(manager, { email: withAddress(email) })));
+    });
+  }
+
+  async findSignUp(tokenHash: string): Promise<SignUpLink | undefined> {
+    return readFromDatabase(this.dataSource, () => readSignUp(this.dataSource.manager, tokenHash));
+  }
+
+  async completeSignUp(
+    tokenHash: string,
+    decide: (link: SignUpLink | undefined) => NewCredentials | undefined,
+  ): Promise<Account | undefined> {
+    return inTransaction(this.dataSource, async (manager) => {
+      await manager.query(LOCK_SIGN_UPS, [tokenHash]);
+      const link = await readSignUp(manager, tokenHash);
+      const opened = decide(link);
+      if (link === undefined || opened === undefined) return undefined;
+      await manager.query('DELETE FROM sign_ups WHERE email = $1', [link.email]);
+      return insertNew(manager, opened);
     });
   }
 
@@ -113,8 +129,8 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
 
   async purgeLinks(until: Instant): Promise<number> {
     let deleted = 0;
-    for (const kind of LINK_KINDS) {
-      deleted += await deletePortions(this.dataSource, { table: LINKS[kind], time: 'expires_at' }, until);
+    for (const table of [...Object.values(LINKS), 'sign_ups']) {
+      deleted += await deletePortions(this.dataSource, { table, time: 'expires_at' }, until);
     }
     return deleted;
   }
@@ -127,6 +143,24 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
 
 function credentialsOf(row: AccountRow): Credentials {
   return { account: accountFrom(row), passwordHash: row.passwordHash ?? undefined };
+}
+
+/** @throws DomainError `email_taken` if another transaction has opened an account with this address meanwhile. */
+async function insertNew(manager: EntityManager, { account, passwordHash }: NewCredentials): Promise<Account> {
+  const { credentialVersion, provenAt } = account;
+  const insert = insertAccount(manager, account, { passwordHash, credentialVersion, provenAt }).orIgnore();
+  const [inserted] = (await insert.execute()).identifiers;
+  if (inserted === undefined) throw emailTaken();
+  return { ...account, id: BigInt(inserted['id'] as string) as AccountId };
+}
+
+async function readSignUp(manager: EntityManager, tokenHash: string): Promise<SignUpLink | undefined> {
+  const text = 'SELECT email, expires_at AS "expiresAt" FROM sign_ups WHERE token_hash = $1';
+  const [link] = await manager.query<{ email: string; expiresAt: Date }[]>(text, [tokenHash]);
+  if (link === undefined) return undefined;
+  const { email, expiresAt } = link;
+  const holder = await findOpen(manager, { email: withAddress(email) });
+  return { email, expiresAt: instant(expiresAt.getTime()), holder };
 }
 
 /** Runs after the account is locked, because another transaction may have used the link before. */

@@ -7,6 +7,8 @@ export interface SmtpDelivery {
   readonly from: string;
   /** The store's address. */
   readonly to: string;
+  /** The portal's address, to which links in mails to accounts lead. */
+  readonly portalUrl: string;
   /** How account holders can reach the operator. It is shown in mails to accounts. */
   readonly contact?: string | undefined;
   /** Most connections. Each sends one message at a time. */

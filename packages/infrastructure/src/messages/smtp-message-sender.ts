@@ -8,7 +8,7 @@ export class SmtpMessageSender implements MessageSender {
   private readonly transport;
   private readonly domain: string;
 
-  constructor({ smtpUrl, from, to, connections = 8 }: SmtpDelivery) {
+  constructor({ smtpUrl, from, to, connections = 8 }: Omit<SmtpDelivery, 'portalUrl' | 'contact'>) {
     this.domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
     this.transport = openSmtpTransport({ url: smtpUrl, connections }, { from, to });
   }

@@ -1,4 +1,4 @@
-import type { AccountOptions, AccountPorts } from '../ports.js';
+import type { AccountPorts } from '../ports.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { KeyEnvironment } from './api-key-text.js';
 import type { KeyBans } from './key-bans.js';
@@ -8,7 +8,7 @@ export interface KeyPorts extends AccountPorts {
   readonly requests: KeyBans;
 }
 
-export interface KeyOptions extends AccountOptions {
+export interface KeyOptions {
   /** The environment whose keys this deployment issues and accepts. Default: `live`. */
   readonly keyEnvironment: KeyEnvironment;
 }

@@ -1,12 +1,17 @@
 import type { Claim, Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import type { Instant } from '../../kernel/clock.js';
-import type {
-  AccountMailId,
-  LinkKind,
-  LinkMailState,
-  NewAccountMail,
-  NewLinkMail,
-  TokenState,
+import type { AccountId } from '../account.js';
+import {
+  type AccountMailId,
+  type decideSignUpMail,
+  LINK_KINDS,
+  type LinkKind,
+  type LinkMailState,
+  type NewAccountMail,
+  type NewLinkMail,
+  type NewSignUpMail,
+  type SignUpMailState,
+  type TokenState,
 } from './account-mail.js';
 
 export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Claimed<AccountMailId> {
@@ -14,12 +19,20 @@ export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Cla
   readonly email: string;
 }
 
-export type ClaimedLinkMail = ClaimedAccountMail & { readonly kind: LinkKind };
+export type ClaimedLinkMail = ClaimedAccountMail & { readonly accountId: AccountId; readonly kind: LinkKind };
+
+export function isLinkMail(mail: ClaimedAccountMail): mail is ClaimedLinkMail {
+  return LINK_KINDS.some((kind) => kind === mail.kind);
+}
+
+export type SignUpMailDecision = ReturnType<typeof decideSignUpMail>;
 
 /**
- * Port: the mails that reset passwords, and prove and change addresses. The credential repository revokes an account's
+ * Port: the mails to account holders, and to those who want an account. The credential repository revokes an account's
  * links when one was used, the password was changed or the account was closed. The queued mail of a revoked link
  * becomes due immediately and gets no token, so a worker drops it.
+ *
+ * Accounts take turns. The mails of those who sign up are claimed only if no other one is due.
  */
 export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAccountMail> {
   /**
@@ -34,6 +47,17 @@ export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAc
    * @param tokenHash SHA-256 of the token.
    */
   addToken(claimed: ClaimedLinkMail, tokenHash: string, decide: (state: TokenState) => boolean): Promise<boolean>;
+  /** Queues the mail. Looks up no account, so it takes the same time whether the address has one. */
+  addSignUp(mail: NewSignUpMail): Promise<void>;
+  /**
+   * If `decide` returns `link`, adds a token with which an account begins until the mail's link expires. The tokens of
+   * earlier attempts stay valid. Resolves to the decision.
+   */
+  addSignUpToken(
+    claimed: ClaimedAccountMail,
+    tokenHash: string,
+    decide: (state: SignUpMailState) => SignUpMailDecision,
+  ): Promise<SignUpMailDecision>;
   /** Drops the mail. Does nothing if a later claim exists. */
   markDropped(claim: Claim<AccountMailId>): Promise<void>;
   /** Deletes the mails that aren't queued and expired at or before that instant. Returns their number. */

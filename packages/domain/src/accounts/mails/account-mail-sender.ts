@@ -1,7 +1,10 @@
+import type { AccountMailKind } from './account-mail.js';
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 
-export interface AccountMail extends Pick<ClaimedAccountMail, 'kind' | 'email' | 'page' | 'about' | 'expiresAt'> {
-  /** The token that `resetPassword`, `proveAddress` or `changeAddress` takes. Undefined for a mail without a link. */
+export interface AccountMail extends Pick<ClaimedAccountMail, 'email' | 'about' | 'expiresAt'> {
+  /** `has-account` answers a `sign-up` for an address that has an account. */
+  readonly kind: AccountMailKind | 'has-account';
+  /** The token that `completeSignUp`, `resetPassword` or `changeAddress` takes. Undefined for a mail without a link. */
   readonly token: string | undefined;
 }
 

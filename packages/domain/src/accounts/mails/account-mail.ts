@@ -7,38 +7,33 @@ import type { AttemptDecision, AttemptState } from '../attempt-counter.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
 
-/** A `reset` sets a password, a `proof` proves the account's address, a `change` gives the account another address. */
-export const LINK_KINDS = ['reset', 'proof', 'change'] as const;
+/** A `reset` sets a password, a `change` gives the account another address. */
+export const LINK_KINDS = ['reset', 'change'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 /**
- * The kinds with a link that works once; `changed`, which tells the former address that the account has a new one; and
- * `webhook`, which tells the owner that a webhook was disabled.
+ * The kinds with a link that works once: those of an account, and `sign-up`, which goes to somebody who wants one;
+ * `changed`, which tells the former address that the account has a new one; and `webhook`, which tells the owner that a
+ * webhook was disabled.
  */
-export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed', 'webhook'] as const;
+export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'sign-up', 'changed', 'webhook'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 
-export function hasLink(kind: AccountMailKind): kind is LinkKind {
-  return LINK_KINDS.some((each) => each === kind);
-}
-
-/** How long a link of each kind works, in milliseconds. */
-export const LINK_TTL: Readonly<Record<LinkKind, number>> = { reset: HOUR, proof: DAY, change: HOUR };
+/** How long an account's link works, in milliseconds. */
+export const LINK_TTL = HOUR;
+/** How long the link works with which an account begins, in milliseconds. */
+export const SIGN_UP_TTL = DAY;
 /**
  * Usable links of one kind that an account may have at once. This also limits the mails that it can send to strangers.
  */
 export const MOST_LINKS = 3;
 
-/** The address of the page that takes the token of each kind of link. */
-export type AccountMailPages = Readonly<Record<LinkKind, string>>;
-
-/** A mail to an account's holder. The token of its link is made when it is sent. */
+/** A mail to an account's holder, or to somebody who wants an account. The token of its link is made when it is sent. */
 export interface NewAccountMail {
   readonly id: AccountMailId;
-  readonly accountId: AccountId;
+  /** Undefined in a `sign-up`, and only there. */
+  readonly accountId: AccountId | undefined;
   readonly kind: AccountMailKind;
-  /** The page that its link opens; empty without a link. */
-  readonly page: string;
   /** The recipient, if it isn't the account's address. */
   readonly address?: string | undefined;
   /** What it is about: the URL and the description of a webhook. */
@@ -48,7 +43,8 @@ export interface NewAccountMail {
   readonly expiresAt: Instant;
 }
 
-export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
+export type NewLinkMail = NewAccountMail & { readonly accountId: AccountId; readonly kind: LinkKind };
+export type NewSignUpMail = NewAccountMail & { readonly kind: 'sign-up'; readonly address: string };
 
 /** Whether the mail may still be sent and its link still works. */
 export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: Instant): boolean {
@@ -109,14 +105,37 @@ export function decideToken({ account, mail }: TokenState, now: Instant): boolea
   return account !== undefined && mail !== undefined && isUsable(mail, now);
 }
 
+/** A claimed mail to somebody who wants an account, and who may have one. */
+export interface SignUpMailState {
+  /** The account that has the address. */
+  readonly holder: Account | undefined;
+  /** Undefined if the mail isn't queued, or has been claimed again. */
+  readonly mail: Pick<NewAccountMail, 'createdAt' | 'expiresAt'> | undefined;
+}
+
+/**
+ * What is sent: a link with which an account begins, or that the address has one. Undefined: nothing. Whoever has opened
+ * the account since has used another link, and waits for no mail.
+ */
+export function decideSignUpMail({ holder, mail }: SignUpMailState, now: Instant): 'link' | 'has-account' | undefined {
+  if (mail === undefined || !isUsable(mail, now)) return undefined;
+  if (holder === undefined) return 'link';
+  return holder.createdAt <= mail.createdAt ? 'has-account' : undefined;
+}
+
 export function newAccountMailId(cryptography: Cryptography): AccountMailId {
   return `mail_${randomBase62(24, cryptography)}` as AccountMailId;
 }
 
 export function newLinkMail(
-  mail: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
+  mail: Pick<NewLinkMail, 'accountId' | 'kind' | 'address'>,
   createdAt: Instant,
   cryptography: Cryptography,
 ): NewLinkMail {
-  return { ...mail, id: newAccountMailId(cryptography), createdAt, expiresAt: later(createdAt, LINK_TTL[mail.kind]) };
+  return { ...mail, id: newAccountMailId(cryptography), createdAt, expiresAt: later(createdAt, LINK_TTL) };
+}
+
+export function newSignUpMail(address: string, createdAt: Instant, cryptography: Cryptography): NewSignUpMail {
+  const expiresAt = later(createdAt, SIGN_UP_TTL);
+  return { id: newAccountMailId(cryptography), accountId: undefined, kind: 'sign-up', address, createdAt, expiresAt };
 }

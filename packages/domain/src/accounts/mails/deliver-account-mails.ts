@@ -2,8 +2,9 @@ import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } fro
 import type { Backlog } from '../../deliveries/delivery-queue.js';
 import { randomBase62 } from '../../kernel/base62.js';
 import { canonicalAddress } from '../address.js';
-import { decideToken, hasLink, isUsable } from './account-mail.js';
-import type { ClaimedAccountMail } from './account-mail-queue.js';
+import { decideSignUpMail, decideToken, isUsable } from './account-mail.js';
+import { type ClaimedAccountMail, isLinkMail } from './account-mail-queue.js';
+import type { AccountMail } from './account-mail-sender.js';
 import type { AccountMailPorts } from './ports.js';
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
@@ -46,22 +47,31 @@ export class DeliverAccountMails {
   }
 
   private async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
-    const { kind, page, about, expiresAt } = mail;
-    const email = canonicalAddress(mail.email, this.ports.domainToAscii);
-    const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);
-    const tokenHash = this.ports.cryptography.sha256(token);
-    const now = this.ports.clock.now();
-    const isUseful = hasLink(kind)
-      ? await this.ports.accountMails.addToken({ ...mail, kind }, tokenHash, (state) => decideToken(state, now))
-      : isUsable(mail, now);
-    if (!isUseful) {
+    const content = await this.contentOf(mail);
+    if (content === undefined) {
       await this.ports.accountMails.markDropped(mail);
       return false;
     }
-    await this.ports.accountMailSender.send(
-      { kind, email, page, about, expiresAt, token: hasLink(kind) ? token : undefined },
-      timeout,
-    );
+    const { about, expiresAt } = mail;
+    const email = canonicalAddress(mail.email, this.ports.domainToAscii);
+    await this.ports.accountMailSender.send({ ...content, email, about, expiresAt }, timeout);
     return true;
+  }
+
+  /** Undefined if the mail is no longer useful. */
+  private async contentOf(mail: ClaimedAccountMail): Promise<Pick<AccountMail, 'kind' | 'token'> | undefined> {
+    const { accountMails, clock, cryptography } = this.ports;
+    const now = clock.now();
+    const { kind } = mail;
+    const token = randomBase62(TOKEN_LENGTH, cryptography);
+    const tokenHash = cryptography.sha256(token);
+    if (kind === 'sign-up') {
+      const decision = await accountMails.addSignUpToken(mail, tokenHash, (state) => decideSignUpMail(state, now));
+      if (decision === 'has-account') return { kind: decision, token: undefined };
+      return decision && { kind, token };
+    }
+    if (!isLinkMail(mail)) return isUsable(mail, now) ? { kind, token: undefined } : undefined;
+    const isAdded = await accountMails.addToken(mail, tokenHash, (state) => decideToken(state, now));
+    return isAdded ? { kind, token } : undefined;
   }
 }

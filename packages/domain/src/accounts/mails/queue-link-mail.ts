@@ -1,4 +1,6 @@
+import { DomainError } from '../../kernel/errors.js';
 import { canonicalAddress } from '../address.js';
+import type { AccountPorts } from '../ports.js';
 import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
 import type { AccountMailPorts } from './ports.js';
 
@@ -16,7 +18,7 @@ export type LinkMailPorts = Pick<
  */
 export async function queueLinkMail(
   { accountMails, attempts, clock, cryptography, domainToAscii }: LinkMailPorts,
-  link: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
+  link: Pick<NewLinkMail, 'accountId' | 'kind' | 'address'>,
   email: string,
   credentialVersion?: number,
 ): Promise<boolean> {
@@ -30,4 +32,10 @@ export async function queueLinkMail(
     if (!isQueued) await attempts.refund(recipient);
   }
   return isQueued;
+}
+
+/** @throws DomainError `service_unavailable` if no worker can send mail. */
+export async function requireMail({ deployment }: Pick<AccountPorts, 'deployment'>): Promise<void> {
+  if ((await deployment.portalUrl()) === undefined)
+    throw new DomainError('service_unavailable', 'no mail can be sent here');
 }

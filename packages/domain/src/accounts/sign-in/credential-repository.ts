@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/clock.js';
 import type { Account, AccountId } from '../account.js';
 import type { LinkKind } from '../mails/account-mail.js';
-import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from './credentials.js';
+import type { Credentials, CredentialsChange, MailedLink, NewCredentials, SignUpLink } from './credentials.js';
 
 /**
  * Port: passwords and mailed links of open accounts. A closed account is never returned. The links are those in the
@@ -18,6 +18,17 @@ export interface CredentialRepository {
    * @throws DomainError `email_taken` if another caller has opened one meanwhile.
    */
   open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account>;
+  findSignUp(tokenHash: string): Promise<SignUpLink | undefined>;
+  /**
+   * Opens the account that `decide` returns, and deletes the links for its address. Of several callers with links for one
+   * address the first one opens the account, and the others find no link. Undefined if nothing was opened.
+   *
+   * @throws DomainError `email_taken` if another caller has opened one meanwhile.
+   */
+  completeSignUp(
+    tokenHash: string,
+    decide: (link: SignUpLink | undefined) => NewCredentials | undefined,
+  ): Promise<Account | undefined>;
   findByEmail(email: string): Promise<Credentials | undefined>;
   findById(id: AccountId): Promise<Credentials | undefined>;
   findLink(kind: LinkKind, tokenHash: string): Promise<MailedLink | undefined>;

@@ -3,13 +3,21 @@ import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { anAccount } from '../../testing/builders.js';
 import { decisions } from '../../testing/index.js';
 import { type Account, type AccountId, closedEmail } from '../account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from '../mails/account-mail.js';
+import {
+  type AccountMailId,
+  decideLinkMail,
+  decideSignUpMail,
+  decideToken,
+  LINK_KINDS,
+  type SignUpMailState,
+} from '../mails/account-mail.js';
 import {
   type Credentials,
   decideAddressChange,
   decideClosing,
   decidePasswordChange,
-  decideProof,
+  decideEndingAccess,
+  decideProvenSignUp,
   decideRehash,
   decideReset,
   decideSignUp,
@@ -42,10 +50,25 @@ describe('decisions on credentials', () => {
     const command = { email: EMAIL, scopes: ['pets:read'] as const, passwordHash: 'hash' };
     const { scopes, passwordHash } = command;
     const opened = { email: EMAIL, scopes, plan: PLANS.free, createdAt: NOW, credentialVersion: 1 };
+    const unproven = { ...opened, provenAt: undefined };
     signUp('a free address', undefined)
       .when('it is given', command)
-      .then('it opens an account', { account: opened, passwordHash });
+      .then('it opens an account', { account: unproven, passwordHash });
     signUp('an address with an account', operators).when('it is given', command).thenRefused('email_taken');
+
+    const complete = given(decideProvenSignUp);
+    const link = { email: EMAIL, expiresAt: SOON, holder: undefined };
+    const chosen = { scopes, passwordHash };
+    complete('a link to a free address', link)
+      .when('it is followed', chosen)
+      .then('it opens a proven account', { account: { ...opened, provenAt: NOW }, passwordHash });
+    complete('a link to an address with an account', { ...link, holder: operators })
+      .when('it is followed', chosen)
+      .thenRefused('email_taken');
+    complete('an expired link', { ...link, expiresAt: NOW, holder: operators })
+      .when('it is followed', chosen)
+      .then(nothing, undefined);
+    complete('no link', undefined).when('it is followed', chosen).then(nothing, undefined);
   });
 
   describe('changing the password', () => {
@@ -68,6 +91,16 @@ describe('decisions on credentials', () => {
       .then('sessions go on', { credentials: of(account, 'next') });
     rehash('another password by now', stored).when('it is', wrong).then(nothing, undefined);
     rehash('no account', undefined).when('it is', right).then(nothing, undefined);
+  });
+
+  describe('ending access', () => {
+    const end = given(decideEndingAccess);
+    const [now, before] = [{ credentialVersion: 3 }, { credentialVersion: 2 }];
+    end('an account', stored)
+      .when('its person ends it', now)
+      .then('keys and webhooks end', { credentials: stored, keysRevokedAt: NOW });
+    end('another session by now', stored).when('the former person ends it', before).thenRefused('signed_out');
+    end('no account', undefined).when('its person ends it', now).thenRefused('signed_out');
   });
 
   describe('closing', () => {
@@ -116,23 +149,15 @@ describe('decisions on credentials', () => {
       reset('no link', undefined).when('it is followed', command).then(nothing, undefined);
     });
 
-    describe('that proves the address', () => {
-      const prove = decisions({ it, expect }, decideProof);
-      const provenNow = { ...account, provenAt: NOW };
-      prove('an unproven address', link(account))
-        .when('it is followed', NOW)
-        .then('it is proven', { credentials: of(provenNow), revokedLinks: ['proof'] });
-      prove('a proven address', link(proven))
-        .when('it is followed', NOW)
-        .then('its instant stays', { credentials: of(proven), revokedLinks: ['proof'] });
-      prove('an expired link', expired).when('it is followed', NOW).then(nothing, undefined);
-      prove('no link', undefined).when('it is followed', NOW).then(nothing, undefined);
-    });
-
     describe('that changes the address', () => {
       const change = given(decideAddressChange);
-      const command = { noticeId: 'mail_1' as AccountMailId };
-      const mail = { id: command.noticeId, accountId: account.id, kind: 'changed', page: '' } as const;
+      const noticeId = 'mail_1' as AccountMailId;
+      const command = { noticeId, confirmer: { current: 'hash' } };
+      const by = (accountId: bigint, credentialVersion: number) => ({
+        noticeId,
+        confirmer: { person: { accountId: accountId as AccountId, credentialVersion } },
+      });
+      const mail = { id: noticeId, accountId: account.id, kind: 'changed' } as const;
       const notice = { ...mail, address: EMAIL, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
       const moved = of({ ...account, email: NEW, provenAt: NOW });
       const toTaken = { ...toNew, isAddressTaken: true };
@@ -140,6 +165,13 @@ describe('decisions on credentials', () => {
       change('a free address', toNew)
         .when('it is followed', command)
         .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+      change('a free address', toNew)
+        .when('its person follows it', by(7n, 3))
+        .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+      change('a free address', toNew).when('another account follows it', by(8n, 3)).thenRefused('invalid_parameter');
+      change('a free address', toNew).when('a former session follows it', by(7n, 2)).thenRefused('signed_out');
+      const otherPassword = { noticeId, confirmer: { current: 'another' } };
+      change('another password by now', toNew).when('it is followed', otherPassword).then(nothing, undefined);
       change('an address with an account', toTaken).when('it is followed', command).thenRefused('email_taken');
       change('a link without an address', link(account)).when('it is followed', command).then(nothing, undefined);
       change('an expired link', expiredToTaken).when('it is followed', command).then(nothing, undefined);
@@ -166,5 +198,24 @@ describe('decisions on credentials', () => {
     send('one that has expired', { account, mail }).when('it is sent', SOON).then('it has none', false);
     send('one that is claimed again', { account, mail: undefined }).when('it is sent', NOW).then('it has none', false);
     send('one of a closed account', { account: undefined, mail }).when('it is sent', NOW).then('it has none', false);
+
+    const answer = decisions({ it, expect }, decideSignUpMail);
+    const asked = { createdAt: NOW, expiresAt: SOON };
+    const state = (changes: Partial<SignUpMailState> = {}) => ({ holder: undefined, mail: asked, ...changes });
+    const [older, newer] = [
+      { ...account, createdAt: EARLIER },
+      { ...account, createdAt: SOON },
+    ];
+    answer('a free address', state()).when('it is sent', NOW).then('it is a link', 'link');
+    answer('an account', state({ holder: older }))
+      .when('it is sent', NOW)
+      .then('it says so', 'has-account');
+    answer('an account since', state({ holder: newer }))
+      .when('it is sent', NOW)
+      .then('it is dropped', undefined);
+    answer('one that has expired', state()).when('it is sent', SOON).then('it is dropped', undefined);
+    answer('one claimed again', state({ mail: undefined }))
+      .when('it is sent', NOW)
+      .then('it is dropped', undefined);
   });
 });

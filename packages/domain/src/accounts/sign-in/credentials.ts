@@ -1,5 +1,14 @@
 import { DAY, type Instant, later } from '../../kernel/clock.js';
-import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from '../account.js';
+import { invalid } from '../../kernel/errors.js';
+import {
+  type Account,
+  type AccountId,
+  closedEmail,
+  emailTaken,
+  isProven,
+  type NewAccount,
+  requireVersion,
+} from '../account.js';
 import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from '../mails/account-mail.js';
 import { PLANS } from '../plan.js';
 
@@ -7,6 +16,15 @@ export interface Credentials {
   readonly account: Account;
   /** Undefined while an account that the operator opened has no password. */
   readonly passwordHash: string | undefined;
+}
+
+/** A link with which an account begins, and that hasn't been used. */
+export interface SignUpLink {
+  /** The address to which it was mailed. */
+  readonly email: string;
+  readonly expiresAt: Instant;
+  /** The account that has this address. */
+  readonly holder: Account | undefined;
 }
 
 /** What a decision on an open account's credentials changes. */
@@ -24,7 +42,7 @@ export interface CredentialsChange {
 }
 
 export interface NewCredentials {
-  readonly account: NewAccount & Pick<Account, 'credentialVersion'>;
+  readonly account: NewAccount & Pick<Account, 'credentialVersion' | 'provenAt'>;
   readonly passwordHash: string;
 }
 
@@ -35,7 +53,23 @@ export function decideSignUp(
   now: Instant,
 ): NewCredentials {
   if (holder !== undefined) throw emailTaken();
-  return { account: { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1 }, passwordHash };
+  const account = { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1, provenAt: undefined };
+  return { account, passwordHash };
+}
+
+/**
+ * Opens the account of the address to which the link was mailed, which proves it. Undefined if the link doesn't work.
+ *
+ * @throws DomainError `email_taken`
+ */
+export function decideProvenSignUp(
+  link: SignUpLink | undefined,
+  command: Pick<NewAccount, 'scopes'> & Pick<NewCredentials, 'passwordHash'>,
+  now: Instant,
+): NewCredentials | undefined {
+  if (link === undefined || !isUsable(link, now)) return undefined;
+  const { account, passwordHash } = decideSignUp(link.holder, { email: link.email, ...command }, now);
+  return { account: { ...account, provenAt: now }, passwordHash };
 }
 
 /** The hash that was checked, which must still be the stored one, and the new hash. */
@@ -115,27 +149,37 @@ export function decideReset(
   };
 }
 
-/** Undefined if the link doesn't work. */
-export function decideProof(link: MailedLink | undefined, now: Instant): CredentialsChange | undefined {
-  if (!works(link, now)) return undefined;
-  return { credentials: proven(link.credentials, now), revokedLinks: ['proof'] };
-}
-
 /** How long the worker tries to send the mail to the former address. */
 export const NOTICE_TTL = 2 * DAY;
 
+/** Whoever confirms a new address: the person of a session, or somebody who knows the account's password. */
+export type Confirmer =
+  | { readonly person: Person }
+  /** The hash that was checked, which must still be the stored one. */
+  | { readonly current: string };
+
+/** Somebody who is signed in. */
+export interface Person {
+  readonly accountId: AccountId;
+  readonly credentialVersion: number;
+}
+
 /**
  * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address.
- * Undefined if the link doesn't work.
+ * Undefined if the link doesn't work, or the password was changed meanwhile.
  *
- * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
+ * @throws SignedOut; DomainError `email_taken` if an account with the new address was opened meanwhile.
  */
 export function decideAddressChange(
   link: MailedLink | undefined,
-  { noticeId }: { readonly noticeId: AccountMailId },
+  { noticeId, confirmer }: { readonly noticeId: AccountMailId; readonly confirmer: Confirmer },
   now: Instant,
 ): CredentialsChange | undefined {
   if (!works(link, now) || link.address === undefined) return undefined;
+  if ('person' in confirmer) {
+    requireOwnLink(link, confirmer.person);
+    requireVersion(link.credentials.account, confirmer.person.credentialVersion);
+  } else if (link.credentials.passwordHash !== confirmer.current) return undefined;
   if (link.isAddressTaken) throw emailTaken();
   const { account, passwordHash } = link.credentials;
   const { id: accountId, email: address } = account;
@@ -143,8 +187,28 @@ export function decideAddressChange(
   return {
     credentials: { account: { ...account, email: link.address, provenAt: now }, passwordHash },
     revokedLinks: LINK_KINDS,
-    notice: { id: noticeId, accountId, kind: 'changed', page: '', address, createdAt: now, expiresAt },
+    notice: { id: noticeId, accountId, kind: 'changed', address, createdAt: now, expiresAt },
   };
+}
+
+/** @throws DomainError `invalid_parameter` if the link is one of another account. */
+export function requireOwnLink({ credentials }: MailedLink, { accountId }: Pick<Person, 'accountId'>): void {
+  if (credentials.account.id === accountId) return;
+  throw invalid('token', 'must be a link of the account that is signed in. Sign out first: the link stays usable');
+}
+
+/**
+ * Ends what may act for the account without its password: its keys and its webhooks.
+ *
+ * @throws SignedOut
+ */
+export function decideEndingAccess(
+  credentials: Credentials | undefined,
+  { credentialVersion }: Pick<Person, 'credentialVersion'>,
+  now: Instant,
+): CredentialsChange | undefined {
+  requireVersion(credentials?.account, credentialVersion);
+  return credentials && { credentials, keysRevokedAt: now };
 }
 
 function works(link: MailedLink | undefined, now: Instant): link is MailedLink {

@@ -1,17 +1,17 @@
-import type { AccountMailPages } from '../mails/account-mail.js';
+import type { AccountPorts } from '../ports.js';
 import type { AccountMailPorts } from '../mails/ports.js';
 import type { Scopes } from '../scope.js';
 import type { CredentialRepository } from './credential-repository.js';
 import type { PasswordHasher } from './password-hasher.js';
 
-export interface HolderPorts extends AccountMailPorts {
+export interface HolderPorts extends AccountMailPorts, Pick<AccountPorts, 'deployment'> {
   readonly credentials: CredentialRepository;
   readonly passwordHasher: PasswordHasher;
 }
 
 export interface HolderOptions {
-  /** The pages that mailed links open. Without them passwords can't be reset and addresses can't be proven. */
-  readonly accountMailPages: AccountMailPages | undefined;
+  /** Whether people may sign up without a proof of their address, as long as no worker can send mail. Default: no. */
+  readonly opensUnproven: boolean;
   /** The scopes of accounts that sign up themselves. Default: all. */
   readonly signupScopes: Scopes;
 }

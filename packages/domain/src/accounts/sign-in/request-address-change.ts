@@ -1,11 +1,11 @@
 import type { DomainToAscii } from '../../kernel/domain-names.js';
-import { checkAll, DomainError, invalid } from '../../kernel/errors.js';
+import { checkAll, invalid } from '../../kernel/errors.js';
 import type { AccountId } from '../account.js';
 import { canonicalAddress, emailAddress } from '../address.js';
 import { requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
-import type { HolderOptions, HolderPorts } from './ports.js';
-import { type LinkMailPorts, queueLinkMail } from '../mails/queue-link-mail.js';
+import type { HolderPorts } from './ports.js';
+import { type LinkMailPorts, queueLinkMail, requireMail } from '../mails/queue-link-mail.js';
 
 export interface RequestAddressChangeInput {
   readonly accountId: AccountId;
@@ -16,8 +16,7 @@ export interface RequestAddressChangeInput {
 
 export class RequestAddressChange {
   constructor(
-    private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials' | 'passwordHasher'>,
-    private readonly options: Pick<HolderOptions, 'accountMailPages'>,
+    private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials' | 'deployment' | 'passwordHasher'>,
   ) {}
 
   /**
@@ -29,8 +28,7 @@ export class RequestAddressChange {
    * `service_unavailable` if mail isn't configured.
    */
   async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
-    const page = this.options.accountMailPages?.change;
-    if (page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    await requireMail(this.ports);
     const found = await this.ports.credentials.findById(accountId);
     const isRight = await isPassword(this.ports.passwordHasher, input.password, found?.passwordHash);
     const { address } = checkAll({
@@ -41,7 +39,7 @@ export class RequestAddressChange {
     });
     // The owner may reset the password while the former one is being checked. Then whoever typed it must get no link.
     const version = found?.account.credentialVersion;
-    return queueLinkMail(this.ports, { accountId, kind: 'change', page, address }, address, version);
+    return queueLinkMail(this.ports, { accountId, kind: 'change', address }, address, version);
   }
 }
 

@@ -1,18 +1,9 @@
-import { DomainError } from '../../kernel/errors.js';
 import { readTypedAddress } from '../address.js';
-import type { HolderOptions, HolderPorts } from './ports.js';
-import { type LinkMailPorts, queueLinkMail } from '../mails/queue-link-mail.js';
+import type { HolderPorts } from './ports.js';
+import { type LinkMailPorts, queueLinkMail, requireMail } from '../mails/queue-link-mail.js';
 
 export class RequestPasswordReset {
-  constructor(
-    private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials'>,
-    private readonly options: Pick<HolderOptions, 'accountMailPages'>,
-  ) {}
-
-  /** Whether mail can be sent. */
-  get isAvailable(): boolean {
-    return this.options.accountMailPages !== undefined;
-  }
+  constructor(private readonly ports: LinkMailPorts & Pick<HolderPorts, 'credentials' | 'deployment'>) {}
 
   /**
    * Queues a mail whose link sets a password once, within an hour, to the account of that address, also if the operator
@@ -21,12 +12,11 @@ export class RequestPasswordReset {
    * @throws DomainError `service_unavailable` if mail isn't configured.
    */
   async execute(input: { readonly email: string }): Promise<void> {
-    const page = this.options.accountMailPages?.reset;
-    if (page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    await requireMail(this.ports);
     const email = readTypedAddress(input.email);
     const found = email === undefined ? undefined : await this.ports.credentials.findByEmail(email);
     if (found === undefined) return;
     const { id: accountId, email: recipient } = found.account;
-    await queueLinkMail(this.ports, { accountId, kind: 'reset', page }, recipient);
+    await queueLinkMail(this.ports, { accountId, kind: 'reset' }, recipient);
   }
 }

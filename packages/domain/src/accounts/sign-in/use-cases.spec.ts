@@ -10,7 +10,7 @@ const OTHER = 'a staple, correctly';
 
 function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { signupScopes: ['pets:read'] });
+  const application = createApplication(ports, { opensUnproven: true, signupScopes: ['pets:read'] });
   const signUp = (password = PASSWORD, email = EMAIL) => application.signUp.execute({ email, password });
   const signIn = (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password });
   return { ...application, ports, signUp, signIn };
@@ -136,6 +136,18 @@ describe('a signed-in person', () => {
     const changing = changePassword.execute({ accountId: account.id, current, next });
     await expect(changing).rejects.toMatchObject({ problems });
     expect(await signIn()).toEqual(account);
+  });
+
+  it('ends what acts for the account without its password, and nobody does who is signed out', async () => {
+    const { signUp, issueKey, endAccess, showKeys } = setUp();
+    const { id: accountId, credentialVersion } = await signUp();
+    await issueKey.execute({ accountId, credentialVersion });
+    const states = { accountId, states: ['active'] as const };
+    const late = endAccess.execute({ accountId, credentialVersion: credentialVersion - 1 });
+    await expect(late).rejects.toMatchObject({ code: 'signed_out' });
+    expect((await showKeys.execute(states)).items).toHaveLength(1);
+    await endAccess.execute({ accountId, credentialVersion });
+    expect((await showKeys.execute(states)).items).toEqual([]);
   });
 
   it('closes the account by the password, and then it is not found', async () => {

@@ -5,9 +5,16 @@ import {
   LINK_KINDS,
   type LinkMailState,
   type NewLinkMail,
+  type NewSignUpMail,
+  type SignUpMailState,
   type TokenState,
 } from '../../accounts/mails/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/mails/account-mail-queue.js';
+import {
+  type AccountMailQueue,
+  type ClaimedAccountMail,
+  type ClaimedLinkMail,
+  isLinkMail,
+} from '../../accounts/mails/account-mail-queue.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { deliveryQueue } from './delivery-queue.js';
@@ -16,7 +23,6 @@ import {
   changePassword,
   claimOne,
   closeAccount,
-  isLinkMail,
   NOON,
   openBefore,
   openWithPassword,
@@ -25,7 +31,7 @@ import {
 } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 
-type Needed = 'accountMails' | 'credentials';
+type Needed = 'accountMails' | 'accounts' | 'credentials';
 
 /** The guarantees of every `AccountMailQueue`. */
 export function accountMailQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
@@ -52,7 +58,6 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       id: unique.name() as AccountMailId,
       accountId,
       kind: 'reset',
-      page: 'https://portal.example.com/reset-password',
       createdAt: NOON,
       expiresAt: later(NOON, HOUR),
       ...changes,
@@ -124,6 +129,89 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       letPass,
     }));
 
+    describe('a mail to somebody who wants an account', () => {
+      const newSignUp = (address = unique.email(), createdAt = NOON): NewSignUpMail => ({
+        id: unique.name() as AccountMailId,
+        accountId: undefined,
+        kind: 'sign-up',
+        address,
+        createdAt,
+        expiresAt: later(NOON, HOUR),
+      });
+      /** The state on which it is decided what is sent. */
+      const signUpStateFor = async (claimed: ClaimedAccountMail, hash = unique.hash()) => {
+        const seen: SignUpMailState[] = [];
+        const decide = (state: SignUpMailState) => {
+          seen.push(state);
+          return 'has-account' as const;
+        };
+        expect(await mails.addSignUpToken(claimed, hash, decide)).toBe('has-account');
+        return present(seen[0]);
+      };
+
+      it('is handed out with its address, and ends as any other', async () => {
+        const { address, ...mail } = newSignUp();
+        await mails.addSignUp({ ...mail, address });
+        const claimed = await claimOne(mails);
+        expect(claimed).toEqual({ ...mail, email: address, number: 1, failures: 0 });
+        await mails.postpone(claimed, MINUTE);
+        expect(await claim()).toEqual([]);
+        await letPass(MINUTE);
+        const again = await claimOne(mails);
+        expect(again).toMatchObject({ number: 2, failures: 1 });
+        await mails.markSent(again.id);
+        expect(await mails.backlog()).toEqual({ queued: 0, oldest: undefined });
+      });
+
+      it('is claimed by one caller, in the order in which they came, once no account’s mail is due', async () => {
+        const ids: AccountMailId[] = [];
+        for (let each = 0; each < 4; each += 1) {
+          const mail = newSignUp();
+          ids.push(mail.id);
+          await mails.addSignUp(mail);
+          await letPass(1);
+        }
+        const { id } = await added(await opened());
+        const first = await mails.claim({ limit: 2, lease: MINUTE });
+        expect(first.map((mail) => mail.id)).toEqual([id, ids[0]]);
+        const others = await atOnce(4, () => mails.claim({ limit: 1, lease: MINUTE }));
+        expect(new Set(others.flat().map((mail) => mail.id))).toEqual(new Set(ids.slice(1)));
+      });
+
+      it('is decided on with the account that has its address, as that is written in any way', async () => {
+        const account = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
+        const free = newSignUp();
+        const taken = newSignUp(account.email.normalize('NFD'));
+        for (const [mail, holder] of [
+          [free, undefined],
+          [taken, account],
+        ] as const) {
+          await mails.addSignUp(mail);
+          const { createdAt, expiresAt } = mail;
+          const claimed = await claimOne(mails);
+          expect(await signUpStateFor(claimed)).toMatchObject({ holder, mail: { createdAt, expiresAt } });
+          await letPass(MINUTE);
+          await claimOne(mails);
+          expect((await signUpStateFor(claimed)).mail).toBeUndefined();
+          await mails.markSent(mail.id);
+        }
+      });
+
+      it('has a link that works by each of its tokens, if that was decided', async () => {
+        const { address, expiresAt, ...mail } = newSignUp();
+        await mails.addSignUp({ ...mail, address, expiresAt });
+        for (let attempt = 0; attempt < 2; attempt += 1) {
+          const claimed = await claimOne(mails);
+          const [refused, hash] = [unique.hash(), unique.hash()];
+          await signUpStateFor(claimed, refused);
+          expect(await ports.credentials.findSignUp(refused)).toBeUndefined();
+          expect(await mails.addSignUpToken(claimed, hash, () => 'link')).toBe('link');
+          expect(await ports.credentials.findSignUp(hash)).toEqual({ email: address, expiresAt, holder: undefined });
+          await letPass(MINUTE);
+        }
+      });
+    });
+
     describe('a mail', () => {
       it('is decided on with its account, and with the mails of its kind that wait or whose links work', async () => {
         const account = await opened();
@@ -139,7 +227,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         await added(await opened());
         const usable = async (changes: Partial<NewLinkMail> = {}) => (await stateFor(newMail(account, changes))).usable;
         expect(await stateFor(newMail(account))).toEqual({ account, usable: 2 });
-        expect(await usable({ kind: 'proof' })).toBe(0);
+        expect(await usable({ kind: 'change' })).toBe(0);
         expect(await usable({ createdAt: instant(2) })).toBe(3);
         expect(await usable({ createdAt: later(NOON, HOUR) })).toBe(0);
         expect(await claim()).toHaveLength(2);

@@ -1,4 +1,4 @@
-import { type AccountMailKind, LINK_KINDS } from '../../accounts/mails/account-mail.js';
+import { LINK_KINDS } from '../../accounts/mails/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../../accounts/mails/account-mail-sender.js';
 import { HOUR, later, SECOND } from '../../kernel/clock.js';
 import { NOON, openBefore, race, Unique } from './fixtures.js';
@@ -32,10 +32,9 @@ export function accountMailSenderSuite(
       opened = adapters;
     });
 
-    const newMail = (kind: AccountMailKind): AccountMail & { readonly token: string } => ({
+    const newMail = (kind: AccountMail['kind']): AccountMail & { readonly token: string } => ({
       kind,
       email: unique.email(),
-      page: `https://portal.example.com/${kind}`,
       token: unique.hash(),
       expiresAt: later(NOON, HOUR),
     });
@@ -48,7 +47,7 @@ export function accountMailSenderSuite(
       expect(received).toEqual([{ email: mail.email, kind: 'changed', token: undefined }]);
     });
 
-    for (const kind of LINK_KINDS)
+    for (const kind of [...LINK_KINDS, 'sign-up'] as const)
       it(`has sent the token of a ${kind} to its address alone once it resolves`, async () => {
         const mail = newMail(kind);
         await opened.sender.send(mail, TIMEOUT);

@@ -6,9 +6,11 @@ import {
   type Credentials,
   type CredentialsChange,
   decideAddressChange,
+  decideProvenSignUp,
   decideReset,
   decideSignUp,
   type MailedLink,
+  type SignUpLink,
 } from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
@@ -22,6 +24,7 @@ import {
   openBefore,
   openWithPassword,
   outcomes,
+  race,
   replaceKey,
   revokeKey,
   stateOf,
@@ -57,7 +60,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     const reset = ({ tokenHash }: UniqueLink, passwordHash = 'new') =>
       credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, NOON));
     const changeAddress = ({ tokenHash }: UniqueLink) => {
-      const command = { noticeId: unique.name() as AccountMailId };
+      const command = { noticeId: unique.name() as AccountMailId, confirmer: { current: 'hash' } };
       return credentials.follow('change', tokenHash, (link) => decideAddressChange(link, command, NOON));
     };
     const change = async ({ id }: Account, changed: Omit<CredentialsChange, 'credentials'> & Partial<Credentials>) => {
@@ -74,12 +77,17 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
     describe('opening', () => {
       it('stores the account that was decided on, which is found with its password’s hash by address and by id', async () => {
-        const newAccount = { ...unique.account(), scopes: ['pets:read'] as const, credentialVersion: 1 };
+        const newAccount = {
+          ...unique.account(),
+          scopes: ['pets:read'] as const,
+          credentialVersion: 1,
+          provenAt: NOON,
+        };
         const account = await credentials.open(newAccount.email, (holder) => {
           expect(holder).toBeUndefined();
           return { account: newAccount, passwordHash: 'hash' };
         });
-        expect(account).toEqual({ ...newAccount, id: account.id, provenAt: undefined });
+        expect(account).toEqual({ ...newAccount, id: account.id });
         expect(await credentials.findByEmail(account.email)).toEqual({ account, passwordHash: 'hash' });
         expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
         expect(await ports.accounts.findById(account.id)).toEqual(account);
@@ -92,6 +100,69 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const email = account.email.normalize('NFD');
         expect(await stateOf((refuse) => credentials.open(email, refuse))).toEqual(account);
         expect(await credentials.findByEmail(email)).toEqual({ account, passwordHash: undefined });
+      });
+    });
+
+    /** Mails a link with which an account of that address begins. */
+    const newSignUp = async (address = unique.email(), expiresAt = later(NOON, HOUR)) => {
+      const tokenHash = unique.hash();
+      const id = unique.name() as AccountMailId;
+      const mail = { id, accountId: undefined, kind: 'sign-up', address, createdAt: NOON, expiresAt } as const;
+      await ports.accountMails.addSignUp(mail);
+      await ports.accountMails.addSignUpToken(await claimOne(ports.accountMails), tokenHash, () => 'link');
+      await ports.accountMails.markSent(id);
+      return { tokenHash, address, expiresAt };
+    };
+    const complete = (tokenHash: string, passwordHash = 'hash') =>
+      credentials.completeSignUp(tokenHash, (link) =>
+        decideProvenSignUp(link, { scopes: undefined, passwordHash }, NOON),
+      );
+
+    describe('a link with which an account begins', () => {
+      it('is decided on with its address and the account that has it, and is kept if that is refused', async () => {
+        const holder = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
+        for (const [email, expected] of [
+          [unique.email(), undefined],
+          [holder.email.normalize('NFD'), holder],
+        ] as const) {
+          const { tokenHash, expiresAt } = await newSignUp(email);
+          const link = { email, expiresAt, holder: expected };
+          expect(await credentials.findSignUp(tokenHash)).toEqual(link);
+          const seen = await stateOf<SignUpLink | undefined>((refuse) => credentials.completeSignUp(tokenHash, refuse));
+          expect(seen).toEqual(link);
+          expect(await credentials.completeSignUp(tokenHash, () => undefined)).toBeUndefined();
+          expect(await credentials.findSignUp(tokenHash)).toEqual(link);
+        }
+        expect(await credentials.findSignUp(unique.hash())).toBeUndefined();
+      });
+
+      it('opens the account that was decided on, and ends the address’s other links alone', async () => {
+        const link = await newSignUp();
+        const other = await newSignUp(link.address);
+        const bystander = await newSignUp();
+        const account = await complete(link.tokenHash);
+        expect(account).toMatchObject({ email: link.address, provenAt: NOON });
+        expect(await credentials.findByEmail(link.address)).toEqual({ account, passwordHash: 'hash' });
+        for (const { tokenHash } of [link, other]) expect(await credentials.findSignUp(tokenHash)).toBeUndefined();
+        expect(await credentials.findSignUp(bystander.tokenHash)).toBeDefined();
+      });
+
+      it('opens one account, however many links for its address are followed at once', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const { tokenHash, address } = await newSignUp();
+          const hashes = [tokenHash, (await newSignUp(address)).tokenHash, (await newSignUp(address)).tokenHash];
+          const { values, reasons } = await race(9, (index) => complete(hashes[index % 3] ?? '', `hash ${index}`));
+          expect(reasons).toEqual([]);
+          expect(values.filter((each) => each !== undefined)).toHaveLength(1);
+        }
+      });
+
+      it('is purged once it has expired', async () => {
+        const early = later(NOON, -700 * HOUR);
+        const { tokenHash } = await newSignUp(unique.email(), early);
+        expect(await credentials.purgeLinks(later(early, -1))).toBe(0);
+        expect(await credentials.purgeLinks(early)).toBe(1);
+        expect(await credentials.findSignUp(tokenHash)).toBeUndefined();
       });
     });
 
@@ -164,7 +235,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const account = await opened();
         const [id, address] = [unique.name() as AccountMailId, unique.email()];
         const times = { createdAt: NOON, expiresAt: later(NOON, DAY) };
-        const notice = { id, accountId: account.id, kind: 'changed', page: '', ...times } as const;
+        const notice = { id, accountId: account.id, kind: 'changed', ...times } as const;
         await change(account, { notice: { ...notice, address } });
         expect(await claimOne(ports.accountMails)).toEqual({ ...notice, email: address, number: 1, failures: 0 });
         await ports.accountMails.markSent(id);
@@ -227,7 +298,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('is purged once it has expired', async () => {
         const account = await opened();
         const early = later(NOON, -500 * HOUR);
-        await newLink('proof', account, { createdAt: instant(1), expiresAt: early });
+        await newLink('change', account, { createdAt: instant(1), expiresAt: early });
         expect(await credentials.purgeLinks(later(early, -1))).toBe(0);
         expect(await credentials.purgeLinks(early)).toBe(1);
         expect(await credentials.purgeLinks(early)).toBe(0);

@@ -10,8 +10,8 @@ import {
   type NewApiKey,
   type RotationState,
 } from '../../accounts/keys/api-key.js';
-import { type AccountMailId, hasLink, type LinkKind, type NewAccountMail } from '../../accounts/mails/account-mail.js';
-import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/mails/account-mail-queue.js';
+import type { AccountMailId, LinkKind, NewLinkMail } from '../../accounts/mails/account-mail.js';
+import { isLinkMail } from '../../accounts/mails/account-mail-queue.js';
 import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
 import { decideClosing, decidePasswordChange } from '../../accounts/sign-in/credentials.js';
 import type { Ports } from '../../application.js';
@@ -68,7 +68,7 @@ export function byOperator<Asked extends object>(asked: Asked): Asked & { readon
 }
 
 /** A link, and the hash of its token. */
-export type UniqueLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
+export type UniqueLink = Pick<NewLinkMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
 };
 
@@ -154,7 +154,7 @@ export async function openWithPassword(
   unique: Unique,
   passwordHash = 'hash',
 ): Promise<Account> {
-  const account = { ...unique.account(), credentialVersion: 1 };
+  const account = { ...unique.account(), credentialVersion: 1, provenAt: undefined };
   return credentials.open(account.email, () => ({ account, passwordHash }));
 }
 
@@ -180,16 +180,12 @@ export async function mailLink(
   { tokenHash, ...link }: UniqueLink,
 ): Promise<void> {
   const id = `mail ${tokenHash}` as AccountMailId;
-  await accountMails.add({ id, kind, page: 'https://portal.example.com', ...link }, () => true);
+  await accountMails.add({ id, kind, ...link }, () => true);
   // One of several concurrent callers may claim the others' mails, too.
   for (const claimed of await accountMails.claim({ limit: 100, lease: HOUR })) {
     if (isLinkMail(claimed)) await accountMails.addToken(claimed, claimed.id.slice('mail '.length), () => true);
     await accountMails.markSent(claimed.id);
   }
-}
-
-export function isLinkMail(claimed: ClaimedAccountMail): claimed is ClaimedLinkMail {
-  return hasLink(claimed.kind);
 }
 
 /** Claims the one item that is due. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { cookieName, takeCookie } from '../http/cookies.js';
-import { pathHere } from '../http/paths.js';
+import { cookieName, takeCookie } from './cookies.js';
+import { pathHere } from './paths.js';
 
 const COOKIE = 'next';
 const MAX_AGE = 600;

@@ -1,0 +1,9 @@
+/** Port: what the services record for each other and for the operator's commands. */
+export interface Deployment {
+  /**
+   * The portal's address, to which mailed links lead. A worker that can send mail records it; from then on addresses are
+   * proven. Undefined as long as none has.
+   */
+  portalUrl(): Promise<string | undefined>;
+  recordPortalUrl(url: string): Promise<void>;
+}
