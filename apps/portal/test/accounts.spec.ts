@@ -120,7 +120,7 @@ describe('signing up where no mail can be sent', () => {
     const shown = await visitor.get('/sign-up');
     await visitor.get('/sign-in');
     for (const answer of [shown, await visitor.post('/sign-up', { email: 'dev@example.com' })])
-      expect(answer).toMatchObject({ status: 503, text: expect.stringContaining('Nobody can sign up here') as string });
+      expect([answer.status, answer.text.includes('Nobody can sign up here')]).toEqual([503, true]);
     expect(await shared.application.listAccounts.execute()).toEqual([]);
   });
 
