@@ -1,6 +1,7 @@
 import { checkAll } from '../../kernel/errors.js';
 import type { Account } from '../account.js';
 import { emailAddress } from '../address.js';
+import { isGuessable } from './common-passwords.js';
 import { decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
 import { RequestAddressProof } from './request-address-proof.js';
@@ -19,9 +20,10 @@ export class SignUp {
    * @throws DomainError `invalid_parameter`, or `email_taken` if the address has an account.
    */
   async execute(input: { readonly email: string; readonly password: string }): Promise<Account> {
+    const isWeak = await isGuessable(this.ports.commonPasswords, input.password, input.email);
     const { email, password } = checkAll({
       email: () => emailAddress(input.email, this.ports.domainToAscii),
-      password: () => newPassword(input.password, input.email),
+      password: () => newPassword(input.password, isWeak),
     });
     const passwordHash = await this.ports.passwordHasher.hash(password);
     const command = { email, scopes: this.options.signupScopes, passwordHash };
