@@ -52,7 +52,7 @@ describe('signing up', () => {
     const visitor = portal.visitor();
     const { text } = await visitor.fillIn('/sign-up', { email: 'nobody', password: 'short' });
     expect(text).not.toContain('value="short"');
-    expect(visitor.cookies.has('session')).toBe(false);
+    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
     const summary = /<div class="problems"[\s\S]*?<\/div>/.exec(text)?.[0];
     expect(summary).toMatch(
       /href="#email">E-mail address: Must be[\s\S]*href="#password">Password: Must be at least 12/,
@@ -64,7 +64,7 @@ describe('signing up', () => {
     const visitor = portal.visitor();
     const refused = await visitor.fillIn('/sign-up', { email, password: WRONG });
     expect(refused).toMatchObject(refusal('Already registered. <a href="/sign-in">Sign in?</a>'));
-    expect(visitor.cookies.has('session')).toBe(false);
+    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
   });
 });
 
@@ -79,7 +79,7 @@ describe('signing in', () => {
     const attempt = async (tried: string) => {
       const visitor = portal.visitor();
       const { status, text } = await visitor.fillIn('/sign-in', { email: tried, password: WRONG });
-      expect(visitor.cookies.has('session')).toBe(false);
+      expect(visitor.cookies.has('adoption-store-session')).toBe(false);
       return { status, text: text.replaceAll(tried, '').replace(/(name="_csrf" value=")[^"]+/g, '$1') };
     };
     const answer = await attempt(email);
@@ -90,12 +90,12 @@ describe('signing in', () => {
   it('begins a session with a new id, and ends the browser’s previous one', async () => {
     const { email } = await portal.signedUp();
     const attacker = await portal.signedUp();
-    const planted = attacker.cookies.get('session') ?? '';
+    const planted = attacker.cookies.get('adoption-store-session') ?? '';
     const victim = portal.visitor();
-    victim.cookies.set('session', planted);
+    victim.cookies.set('adoption-store-session', planted);
     await victim.get('/account');
     expect((await victim.post('/sign-in', { email, password: PASSWORD })).status).toBe(303);
-    expect(victim.cookies.get('session')).not.toBe(planted);
+    expect(victim.cookies.get('adoption-store-session')).not.toBe(planted);
     expect((await victim.get('/account')).text).toContain(email);
     expect((await attacker.get('/account')).location).toBe('/sign-in');
   });
@@ -106,7 +106,7 @@ describe('signing in', () => {
       const { email } = await portal.signedUp();
       const visitor = portal.visitor();
       await visitor.get('/sign-in');
-      visitor.cookies.set('next', wanted);
+      visitor.cookies.set('adoption-store-next', wanted);
       expect((await visitor.post('/sign-in', { email, password: PASSWORD })).location).toBe('/keys');
     },
   );
@@ -115,7 +115,7 @@ describe('signing in', () => {
 it('no visitor is given a session', async () => {
   const visitor = portal.visitor();
   for (const path of ['/', '/sign-in', '/sign-up']) await visitor.get(path);
-  expect([...visitor.cookies.keys()]).toEqual(['csrf']);
+  expect([...visitor.cookies.keys()]).toEqual(['adoption-store-csrf']);
 });
 
 it('an account can be closed only with its password, with its keys and sessions', async () => {
