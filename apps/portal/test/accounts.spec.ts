@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
 import { runPortal } from './support/portal-process.js';
 import { boxesIn, browsersAt, PASSWORD, redirectTo, refusal, type Visitor } from './support/portal-visitor.js';
 
 const WRONG = 'not the right pass phrase';
+const NEXT = 'quite another pass phrase';
 
-const portal = usePortal();
+const lines: string[] = [];
+const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+const portal = usePortal({ log: { logger } });
 
 describe('an account that is held to scopes', () => {
   it('shows them', async () => {
@@ -126,6 +130,64 @@ it('an account can be closed only with its password, with its keys and sessions'
   await untilKeyIs(portal, key, 'revoked_api_key');
   expect((await visitor.get('/keys')).location).toBe('/sign-in');
   expect((await visitor.fillIn('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
+});
+
+describe('the log', () => {
+  /** What the lines say of an event. */
+  function eventsOf(id: string): readonly string[] {
+    const all = lines.map((line) => JSON.parse(line) as Record<'event' | 'account_id' | 'client', string>);
+    return all.map(({ event, account_id, client }) =>
+      [event, account_id === id ? 'owner' : account_id, client].join(' '),
+    );
+  }
+
+  it('has a line for each event of an account, whatever its level: who and whence, and nothing secret', async () => {
+    const [person, thief] = [(await portal.signedUp()).from('192.0.2.1'), portal.visitor().from('192.0.2.7')];
+    const id = String((await portal.application.findAccount.execute(person.email))?.id);
+    const key = await person.issueKey();
+    const keyPath = /\/keys\/\d+/.exec((await person.get('/keys')).text)?.[0] ?? '';
+    const steps: readonly (readonly [string, Record<string, string>])[] = [
+      [`${keyPath}/disable`, {}],
+      [`${keyPath}/enable`, {}],
+      [`${keyPath}/rotate`, { overlap: '0' }],
+      ['/account/password', { current: WRONG, next: NEXT }],
+      ['/account/password', { current: PASSWORD, next: NEXT }],
+      ['/account/sign-out-everywhere', {}],
+      ['/sign-in', { email: person.email, password: NEXT }],
+    ];
+    lines.length = 0;
+    for (const [path, fields] of steps) await person.fillIn(path, fields);
+    for (let guess = 0; guess < 11; guess += 1)
+      await thief.fillIn('/sign-in', { email: person.email, password: WRONG });
+    await thief.fillIn('/sign-in', { email: 'nobody@example.com', password: WRONG });
+    await portal.application.requestPasswordReset.execute({ email: person.email });
+    const token = await portal.tokenMailedTo(person.email, 'reset');
+    await thief.fillIn('/reset-password', { token, password: PASSWORD });
+    expect(eventsOf(id)).toEqual([
+      ...['key_disabled', 'key_enabled', 'key_rotated', 'wrong_password', 'password_changed', 'signed_out_everywhere']
+        .concat('signed_in')
+        .map((event) => `${event} owner 192.0.2.1`),
+      ...Array<string>(10).fill('wrong_password owner 192.0.2.7'),
+      'locked_out owner 192.0.2.7',
+      'wrong_password  192.0.2.7',
+      'password_reset owner 192.0.2.7',
+    ]);
+    for (const secret of [person.email, PASSWORD, WRONG, NEXT, key, token]) expect(lines.join()).not.toContain(secret);
+  });
+
+  it('has one when an account is opened, gets another address, makes a key and is closed', async () => {
+    lines.length = 0;
+    const person = (await portal.signedUp()).from('192.0.2.1');
+    await person.issueKey();
+    const email = 'elsewhere@example.com';
+    await person.fillIn('/account/address', { email, password: PASSWORD });
+    const token = await portal.tokenMailedTo(email, 'change');
+    await person.fillIn('/confirm-new-address', { token });
+    await person.fillIn('/account/close', { password: PASSWORD });
+    const events = lines.map((line) => (JSON.parse(line) as Record<'event', string>).event);
+    expect(events).toEqual(['signed_up', 'key_made', 'address_change_requested', 'address_changed', 'account_closed']);
+    for (const secret of [person.email, email, PASSWORD, token]) expect(lines.join()).not.toContain(secret);
+  });
 });
 
 describe('the address', () => {

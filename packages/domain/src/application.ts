@@ -27,7 +27,7 @@ import {
 } from './accounts/keys/use-cases.js';
 import type { KeyOptions } from './accounts/keys/ports.js';
 import type { HolderOptions } from './accounts/sign-in/ports.js';
-import { ChangePlan, ChangeScopes, GetAccount, ListAccounts, OpenAccount } from './accounts/use-cases.js';
+import { ChangePlan, ChangeScopes, FindAccount, GetAccount, ListAccounts, OpenAccount } from './accounts/use-cases.js';
 import {
   AddAnimal,
   ChangeAnimal,
@@ -217,6 +217,7 @@ function accountUseCases(ports: Ports, options: Options) {
   return {
     openAccount: new OpenAccount(ports, options),
     getAccount: new GetAccount(ports),
+    findAccount: new FindAccount(ports),
     listAccounts: new ListAccounts(ports),
     changePlan: new ChangePlan(ports, options),
     changeScopes: new ChangeScopes(ports),

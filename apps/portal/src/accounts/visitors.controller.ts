@@ -16,6 +16,7 @@ import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
 import { Devices } from '../http/devices.js';
 import { type Form, formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 import { Sessions } from '../http/sessions.js';
 
 const TOKEN = 'Token from the e-mail';
@@ -52,7 +53,9 @@ export class VisitorsController {
   @Post('sign-up')
   async takeSignUp(@Reply() reply: FastifyReply, @Body() form: SignUpForm): Promise<Answer> {
     try {
-      await this.sessions.begin(reply, await this.signUp.execute(form.values));
+      const account = await this.signUp.execute(form.values);
+      await this.sessions.begin(reply, account);
+      logSecurity(reply.request, 'signed_up', account);
     } catch (error) {
       const links = { email: { href: '/sign-in', text: 'Sign in?' } };
       const refused = isTaken(error) ? form.withProblems({ email: 'Already registered.' }, links) : form.refused(error);
@@ -98,6 +101,7 @@ export class VisitorsController {
     if (account === undefined) return page('reset-password', { form: spent(form, '/forgotten-password') });
     await this.attempts.clear(account);
     this.devices.remember(reply, account);
+    logSecurity(reply.request, 'password_reset', account);
     return redirect('/sign-in', 'password-reset');
   }
 
@@ -119,10 +123,15 @@ export class VisitorsController {
   }
 
   @Post('confirm-new-address')
-  async change(@SignedIn() account: Account | undefined, @Body() form: TokenForm): Promise<Answer> {
+  async change(
+    @Reply() { request }: FastifyReply,
+    @SignedIn() account: Account | undefined,
+    @Body() form: TokenForm,
+  ): Promise<Answer> {
     try {
       const changed = await this.changeAddress.execute({ token: form.values.token.trim() });
       if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account') });
+      logSecurity(request, 'address_changed', changed);
     } catch (error) {
       if (!isTaken(error)) throw error;
       return page('confirm-new-address', { form: form.withProblems({ token: TAKEN }) });

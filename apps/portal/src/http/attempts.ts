@@ -4,6 +4,7 @@ import {
   type AccountId,
   type AttemptLimit,
   canonicalAddress,
+  FindAccount,
   LimitAttempts,
   MINUTE,
   readTypedAddress,
@@ -15,6 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
 import { TooManyAttempts } from './refusals.js';
+import { logSecurity } from './security-log.js';
 
 const QUARTER = 15 * MINUTE;
 /** Forms from one address, without a session. */
@@ -55,6 +57,7 @@ export class Attempts {
   constructor(
     private readonly limitAttempts: LimitAttempts,
     private readonly devices: Devices,
+    private readonly findAccount: FindAccount,
   ) {}
 
   /**
@@ -66,6 +69,9 @@ export class Attempts {
     for (const { subject, what, most, within } of guess === undefined ? [sender] : [sender, guess]) {
       const wait = await this.limitAttempts.execute(subject, { most, within });
       if (wait === undefined) continue;
+      // The limit of the sender comes first, so it bounds these lines.
+      if (subject === guess?.subject && kind !== 'reset')
+        logSecurity(request, 'locked_out', account ?? (await this.accountNamed(request)));
       const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
       throw new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
     }
@@ -81,6 +87,10 @@ export class Attempts {
   async clear({ id, email }: Account): Promise<void> {
     const address = canonicalAddress(email, domainToASCII);
     await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
+  }
+
+  private accountNamed({ body }: FastifyRequest): Promise<Account | undefined> {
+    return this.findAccount.execute(fields(body, 'email').email);
   }
 
   private async bucketsOf(
