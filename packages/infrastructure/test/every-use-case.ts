@@ -374,7 +374,7 @@ function heldAccounts(setting: Setting) {
     },
     changePassword: async () => {
       const { id: accountId } = await setting.signUp('change');
-      await application.changePassword.execute({ accountId, current: password, next: `${password} staple` });
+      await application.changePassword.execute({ accountId, current: password, next: `${password}, again` });
     },
     requestPasswordReset: async () => {
       await setting.signUp('request');
