@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { duration, integer, oneOf, type Setting, url } from './environment.js';
+import { duration, integer, oneOf, type Setting } from './environment.js';
 import {
   apiUrl,
   collectorUrl,
@@ -7,6 +7,7 @@ import {
   databaseUrl,
   hostName,
   mailAddress,
+  mailUrl,
   networks,
   origins,
   portalUrl,
@@ -127,7 +128,7 @@ const mailSettings = {
   SMTP_URL: {
     default: undefined,
     description: 'Mail server; without it messages to the store are written to the log, and passwords are not reset',
-    read: url('smtp', 'smtps'),
+    read: mailUrl,
   },
   MAIL_FROM: {
     default: undefined,
