@@ -11,14 +11,22 @@ need() {
 }
 
 # Sets $url to the URL without its password. The password goes into PGPASSWORD, because every user of the machine can read a
-# command line. As in libpq, a password in the query replaces the one before the host.
+# command line. As in libpq, a password in the query replaces the one before the host. As the services do, it refuses a URL in
+# which a raw character of the password hides the host, because libpq would take a part of the password for the host.
 use_database() {
-  url=$1
-  local encoded='' in_query=''
-  if [[ $url =~ ^([a-z]+://[^:@/]*):([^@/]*)@(.*)$ ]]; then
-    url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
-    encoded=${BASH_REMATCH[2]}
+  local rule='DATABASE_URL must be like postgres://USER:PASSWORD@HOST:5432/DATABASE, with %23 for a # in the password, and so on'
+  local raw='[[:space:]#]|%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)|^[a-z]+://[^/?]*[/?].*@|^[^?]*\?(.*&)?[^=&]+(&|$)'
+  [[ ! $1 =~ $raw && $1 =~ ^(postgres(ql)?://)([^/?]*)(.*)$ ]] || fail "$rule" 78
+  local start=${BASH_REMATCH[1]} server=${BASH_REMATCH[3]} rest=${BASH_REMATCH[4]} encoded='' in_query=''
+  if [[ $server == *@* ]]; then
+    local user=${server%@*}
+    server=${server##*@}
+    [[ $user != *:* ]] || encoded=${user#*:}
+    user=${user%%:*}
+    start+=${user//@/%40}@
   fi
+  [[ $server =~ ^(\[[^]]*\]|[^:]*)(:[0-9]{0,5})?$ ]] || fail "$rule" 78
+  url=$start$server$rest
   local query='^([^?]*\?(.*&)?)password=([^&]*)&?(.*)$'
   while [[ $url =~ $query ]]; do
     url="${BASH_REMATCH[1]}${BASH_REMATCH[4]}"

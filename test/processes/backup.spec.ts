@@ -14,6 +14,7 @@ import {
   placeOrder,
 } from '@adoption-store/api/testing/client';
 import { request } from '@adoption-store/api/testing/raw-http';
+import { apiSettings, ConfigError, readSettings, workerSettings } from '@adoption-store/config';
 import type { Api } from '@adoption-store/api/testing/shared-api';
 import {
   folderOf,
@@ -123,14 +124,18 @@ whenInstalled('backup.sh', () => {
     expect(stderr).not.toMatch(/s%33cret|s3cret/);
   });
 
-  it.each([
-    ['postgres://u:s%33cret@h/d', 'postgres://u@h/d'],
-    ['postgres://u:x@h/d?a=b&password=one&password=s%33cret&c=d', 'postgres://u@h/d?a=b&c=d'],
-  ])('keeps the password of %s out of the list of processes', async (url, shown) => {
-    const script = '. "$0"; use_database "$1"; echo "$url $PGPASSWORD"';
-    const file = join(__dirname, '../../docker/database.sh');
-    const { stdout } = await execute('bash', ['-c', script, file, url], {});
-    expect(stdout.trim()).toBe(`${shown} s3cret`);
+  it('that runs beside another one for the same file fails, and leaves the other’s two files alone', async () => {
+    const file = join(folder.path, 'twice.dump');
+    const url = server.urlOf(served, OWNER);
+    const both = await Promise.all([backup(url, file), backup(url, file)]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(both.map(({ stderr }) => stderr).join('')).toMatch(
+      /^backup.sh: .* is there already; a backup never replaces another$/m,
+    );
+    const { stdout } = await execute('sha256sum', ['--check', 'twice.dump.sha256'], {}, folder.path);
+    expect(stdout).toBe('twice.dump: OK\n');
+    const files = (await readdir(folder.path)).filter((name) => name.startsWith('twice'));
+    expect(files.sort()).toEqual(['twice.dump', 'twice.dump.sha256']);
   });
 
   it('leaves no file behind when the disk is full, and says so', async () => {
@@ -143,6 +148,78 @@ whenInstalled('backup.sh', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('File too large') });
     expect(stderr).toMatch(/\nbackup.sh: pg_dump failed, and no backup was written\n$/);
     expect((await readdir(folder.path)).filter((name) => name.startsWith('full'))).toEqual([]);
+  });
+});
+
+describe('a password in a URL', () => {
+  const SERVICE_URLS = { DATABASE_URL: 'postgres', REDIS_URL: 'redis', SMTP_URL: 'smtps' } as const;
+  const RULE = 'must be like .*, with %.. for .* in the password, and so on$';
+
+  /** What the services read. The mail server's other settings are missing. */
+  function faultsOf(name: string, url: string): readonly string[] {
+    try {
+      readSettings({ ...apiSettings, ...workerSettings }, { [name]: url });
+      return [];
+    } catch (error) {
+      return error instanceof ConfigError
+        ? error.faults.filter((fault) => fault.startsWith(`${name} `))
+        : [String(error)];
+    }
+  }
+
+  /** What backup.sh and restore.sh read. */
+  async function scriptReads(url: string) {
+    const script = '. "$0"; use_database "$1"; echo "$url $PGPASSWORD"';
+    return execute('bash', ['--norc', '-c', script, join(__dirname, '../../docker/database.sh'), url], {});
+  }
+
+  it.each([
+    ...[
+      ['s%33cret', 's3cret'],
+      ['a@b', 'a@b'],
+      ['a:b', 'a:b'],
+      ['a%40b', 'a@b'],
+      ['a%3Ab', 'a:b'],
+      ['a%2Fb', 'a/b'],
+    ],
+    ...[
+      ['a%23b', 'a#b'],
+      ['a%3fb', 'a?b'],
+      ['a%25b', 'a%b'],
+      ['a%20b', 'a b'],
+      ['a\\b&c', 'a\\b&c'],
+    ],
+  ])('%s is read as %s by services and scripts, and kept out of the list of processes', async (written, meant) => {
+    for (const [name, scheme] of Object.entries(SERVICE_URLS))
+      expect(faultsOf(name, `${scheme}://u:${written}@h:1/2`)).toEqual([]);
+    const url = `postgres://u:${written}@h:1/2`;
+    expect(new pg.Client(url)).toMatchObject({ host: 'h', user: 'u', password: meant });
+    expect(await scriptReads(url)).toEqual({ code: 0, stdout: `postgres://u@h:1/2 ${meant}\n`, stderr: '' });
+  });
+
+  it.each(['a/b', '1/=b', 'a@b/c', 'a#b', '1#b', 'a?b', '1?b=c', 'a%b', 'a%4', 'a b'])(
+    '%s is refused by services and scripts, which show nothing of it and say how to write it',
+    async (written) => {
+      for (const [name, scheme] of Object.entries(SERVICE_URLS))
+        expect(faultsOf(name, `${scheme}://u:${written}@h:1/2`)).toEqual([expect.stringMatching(`^${name} ${RULE}`)]);
+      const { code, stdout, stderr } = await scriptReads(`postgres://u:${written}@h:1/2`);
+      expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+      expect(stderr.trim()).toMatch(new RegExp(`^database.sh: DATABASE_URL ${RULE}`));
+    },
+  );
+
+  it('behind the host is read or refused likewise', async () => {
+    const url = 'postgres://u:x@h/d?a=b&password=one&password=s%33cret&c=d';
+    expect(await scriptReads(url)).toMatchObject({ stdout: 'postgres://u@h/d?a=b&c=d s3cret\n' });
+    for (const refused of [
+      'postgres://u@h/d?password=a#b',
+      'postgres://u@h/d?password=a&b',
+      'postgres://u@h/d?password=a@b',
+      'postgres://u:secret',
+    ]) {
+      expect(faultsOf('DATABASE_URL', refused)).toEqual([expect.stringMatching(RULE)]);
+      expect(await scriptReads(refused)).toMatchObject({ code: 78, stdout: '' });
+    }
   });
 });
 

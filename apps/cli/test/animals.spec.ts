@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { hasVisible } from '@adoption-store/domain';
@@ -269,8 +269,37 @@ describe('animals export', () => {
     const lines = (await readFile(path, 'utf8')).split('\n');
     expect(lines).toHaveLength(2_501);
     expect(lines[0]).toBe('{"id":1,"name":"Animal 0","categoryId":0,"status":"sold"}');
-    expect(await readdir(folder.path)).not.toContain('animals.ndjson.part');
     expect((await animals(['export', '/there/is/no/folder'])).stderr).toMatch(/can't be written \(ENOENT\)\n$/);
+  });
+
+  it('follows a link to its file, which keeps its mode, and touches no file or link beside it', async () => {
+    await importing(`${HEADER}${rows(3)}`);
+    const victim = await fileOf('victim', 'another file');
+    await mkdir(join(folder.path, 'shared'));
+    const real = await fileOf('shared/animals.csv', 'old');
+    await chmod(real, 0o640);
+    const link = join(folder.path, 'link.csv');
+    await symlink('shared/animals.csv', link);
+    for (const planted of [`${link}.part`, `${real}.part`]) await symlink(victim, planted);
+    expect(await animals(['export', link])).toMatchObject({ code: 0, stderr: '' });
+    expect(await readFile(real, 'utf8')).toBe(await exported());
+    expect(await readFile(victim, 'utf8')).toBe('another file');
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect(await readlink(link)).toBe('shared/animals.csv');
+    expect((await readdir(join(folder.path, 'shared'))).sort()).toEqual(['animals.csv', 'animals.csv.part']);
+  });
+
+  it('refuses a link to nothing, and writes to what is no file', async () => {
+    await importing(`${HEADER}${rows(3)}`);
+    const link = join(folder.path, 'dangling.csv');
+    await symlink('nowhere.csv', link);
+    expect(await animals(['export', link])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('link to nothing'),
+    });
+    expect(await readlink(link)).toBe('nowhere.csv');
+    expect(await animals(['export', '/dev/null'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   });
 });
 

@@ -1,14 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { createApplication, HOUR, MINUTE } from '@adoption-store/domain';
 import { InMemoryDeployment } from '@adoption-store/domain/testing';
+import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
 import { mailSignUp, runPortal } from './support/portal-process.js';
 import { boxesIn, browsersAt, PASSWORD, redirectTo, refusal, type Visitor } from './support/portal-visitor.js';
 
 const WRONG = 'not the right pass phrase';
+const NEXT = 'quite another pass phrase';
 
-const portal = usePortal();
+const lines: string[] = [];
+const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+const portal = usePortal({ log: { logger } });
 
 describe('an account that is held to scopes', () => {
   it('shows them', async () => {
@@ -64,7 +68,9 @@ describe('signing up where mail can be sent', () => {
     expect(await finish(visitor, token, 'short')).toMatchObject(refusal('Password: Must be at least 12'));
     expect(await finish(visitor, ` ${token}\n`)).toMatchObject(redirectTo('/keys'));
     expect((await visitor.get('/keys')).text).toContain('Your account is open.');
-    expect([...visitor.cookies.keys()]).toEqual(expect.arrayContaining(['session', 'device']));
+    expect([...visitor.cookies.keys()]).toEqual(
+      expect.arrayContaining(['adoption-store-session', 'adoption-store-device']),
+    );
     expect(await finish(portal.visitor(), token)).toMatchObject(refusal('<a href="/sign-up">Request another link</a>'));
   });
 
@@ -86,7 +92,7 @@ describe('signing up where mail can be sent', () => {
     const token = await portal.tokenMailedTo(email, 'sign-up');
     await portal.application.openAccount.execute({ email });
     expect(await finish(visitor, token)).toMatchObject(refusal('<a href="/forgotten-password">Set a new password</a>'));
-    expect(visitor.cookies.has('session')).toBe(false);
+    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
   });
 
   it('spends nothing in a session of another account', async () => {
@@ -128,7 +134,7 @@ describe('signing up where no mail can be sent', () => {
     const visitor = local.visitor();
     const { text } = await visitor.fillIn('/sign-up', { email: 'nobody', password: 'short' });
     expect(text).not.toContain('value="short"');
-    expect(visitor.cookies.has('session')).toBe(false);
+    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
     const summary = /<div class="problems"[\s\S]*?<\/div>/.exec(text)?.[0];
     expect(summary).toMatch(
       /href="#email">E-mail address: Must be[\s\S]*href="#password">Password: Must be at least 12/,
@@ -140,7 +146,7 @@ describe('signing up where no mail can be sent', () => {
     const visitor = local.visitor();
     const refused = await visitor.fillIn('/sign-up', { email, password: WRONG });
     expect(refused).toMatchObject(refusal('Already registered. <a href="/sign-in">Sign in?</a>'));
-    expect(visitor.cookies.has('session')).toBe(false);
+    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
   });
 });
 
@@ -155,7 +161,7 @@ describe('signing in', () => {
     const attempt = async (tried: string) => {
       const visitor = portal.visitor();
       const { status, text } = await visitor.fillIn('/sign-in', { email: tried, password: WRONG });
-      expect(visitor.cookies.has('session')).toBe(false);
+      expect(visitor.cookies.has('adoption-store-session')).toBe(false);
       return { status, text: text.replaceAll(tried, '').replace(/(name="_csrf" value=")[^"]+/g, '$1') };
     };
     const answer = await attempt(email);
@@ -166,12 +172,12 @@ describe('signing in', () => {
   it('begins a session with a new id, and ends the browser’s previous one', async () => {
     const { email } = await portal.signedUp();
     const attacker = await portal.signedUp();
-    const planted = attacker.cookies.get('session') ?? '';
+    const planted = attacker.cookies.get('adoption-store-session') ?? '';
     const victim = portal.visitor();
-    victim.cookies.set('session', planted);
+    victim.cookies.set('adoption-store-session', planted);
     await victim.get('/account');
     expect((await victim.post('/sign-in', { email, password: PASSWORD })).status).toBe(303);
-    expect(victim.cookies.get('session')).not.toBe(planted);
+    expect(victim.cookies.get('adoption-store-session')).not.toBe(planted);
     expect((await victim.get('/account')).text).toContain(email);
     expect((await attacker.get('/account')).location).toBe('/sign-in');
   });
@@ -182,7 +188,7 @@ describe('signing in', () => {
       const { email } = await portal.signedUp();
       const visitor = portal.visitor();
       await visitor.get('/sign-in');
-      visitor.cookies.set('next', wanted);
+      visitor.cookies.set('adoption-store-next', wanted);
       expect((await visitor.post('/sign-in', { email, password: PASSWORD })).location).toBe('/keys');
     },
   );
@@ -191,7 +197,7 @@ describe('signing in', () => {
 it('no visitor is given a session', async () => {
   const visitor = portal.visitor();
   for (const path of ['/', '/sign-in', '/sign-up']) await visitor.get(path);
-  expect([...visitor.cookies.keys()]).toEqual(['csrf']);
+  expect([...visitor.cookies.keys()]).toEqual(['adoption-store-csrf']);
 });
 
 it('an account can be closed only with its password, with its keys and sessions', async () => {
@@ -202,6 +208,64 @@ it('an account can be closed only with its password, with its keys and sessions'
   await untilKeyIs(portal, key, 'revoked_api_key');
   expect((await visitor.get('/keys')).location).toBe('/sign-in');
   expect((await visitor.fillIn('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
+});
+
+describe('the log', () => {
+  /** What the lines say of an event. */
+  function eventsOf(id: string): readonly string[] {
+    const all = lines.map((line) => JSON.parse(line) as Record<'event' | 'account_id' | 'client', string>);
+    return all.map(({ event, account_id, client }) =>
+      [event, account_id === id ? 'owner' : account_id, client].join(' '),
+    );
+  }
+
+  it('has a line for each event of an account, whatever its level: who and whence, and nothing secret', async () => {
+    const [person, thief] = [(await portal.signedUp()).from('192.0.2.1'), portal.visitor().from('192.0.2.7')];
+    const id = String((await portal.application.findAccount.execute(person.email))?.id);
+    const key = await person.issueKey();
+    const keyPath = /\/keys\/\d+/.exec((await person.get('/keys')).text)?.[0] ?? '';
+    const steps: readonly (readonly [string, Record<string, string>])[] = [
+      [`${keyPath}/disable`, {}],
+      [`${keyPath}/enable`, {}],
+      [`${keyPath}/rotate`, { overlap: '0' }],
+      ['/account/password', { current: WRONG, next: NEXT }],
+      ['/account/password', { current: PASSWORD, next: NEXT }],
+      ['/account/sign-out-everywhere', {}],
+      ['/sign-in', { email: person.email, password: NEXT }],
+    ];
+    lines.length = 0;
+    for (const [path, fields] of steps) await person.fillIn(path, fields);
+    for (let guess = 0; guess < 11; guess += 1)
+      await thief.fillIn('/sign-in', { email: person.email, password: WRONG });
+    await thief.fillIn('/sign-in', { email: 'nobody@example.com', password: WRONG });
+    await portal.application.requestPasswordReset.execute({ email: person.email });
+    const token = await portal.tokenMailedTo(person.email, 'reset');
+    await thief.fillIn('/reset-password', { token, password: PASSWORD });
+    expect(eventsOf(id)).toEqual([
+      ...['key_disabled', 'key_enabled', 'key_rotated', 'wrong_password', 'password_changed', 'signed_out_everywhere']
+        .concat('signed_in')
+        .map((event) => `${event} owner 192.0.2.1`),
+      ...Array<string>(10).fill('wrong_password owner 192.0.2.7'),
+      'locked_out owner 192.0.2.7',
+      'wrong_password  192.0.2.7',
+      'password_reset owner 192.0.2.7',
+    ]);
+    for (const secret of [person.email, PASSWORD, WRONG, NEXT, key, token]) expect(lines.join()).not.toContain(secret);
+  });
+
+  it('has one when an account is opened, gets another address, makes a key and is closed', async () => {
+    lines.length = 0;
+    const person = (await portal.signedUp()).from('192.0.2.1');
+    await person.issueKey();
+    const email = 'elsewhere@example.com';
+    await person.fillIn('/account/address', { email, password: PASSWORD });
+    const token = await portal.tokenMailedTo(email, 'change');
+    await person.fillIn('/confirm-new-address', { token });
+    await person.fillIn('/account/close', { password: PASSWORD });
+    const events = lines.map((line) => (JSON.parse(line) as Record<'event', string>).event);
+    expect(events).toEqual(['signed_up', 'key_made', 'address_change_requested', 'address_changed', 'account_closed']);
+    for (const secret of [person.email, email, PASSWORD, token]) expect(lines.join()).not.toContain(secret);
+  });
 });
 
 describe('the address', () => {

@@ -107,14 +107,14 @@ describe('no visitor locks another out', () => {
   });
 
   it.each([
-    ['of another account', async () => (await owner()).cookies.get('device') ?? ''],
+    ['of another account', async () => (await owner()).cookies.get('adoption-store-device') ?? ''],
     ['that was made up', () => Promise.resolve('1.1.1.aaaaaaaaaaaaaaaaaaaaaa.c2lnbmF0dXJl')],
   ])('a device cookie %s counts nothing apart', async (_what, cookie) => {
     const { email } = await owner();
     const value = await cookie();
     const statuses = await times(12, async () => {
       const visitor = portal.visitor();
-      visitor.cookies.set('device', value);
+      visitor.cookies.set('adoption-store-device', value);
       return signIn(visitor, email);
     });
     expect(statuses).toEqual(tenJudged(12));

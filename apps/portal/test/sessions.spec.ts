@@ -124,7 +124,7 @@ describe('cookies', () => {
     const routes = [...portal.routes, ...(await filesOf(person)).map((url) => ({ method: 'GET', url }))];
     expect(routes.length).toBeGreaterThan(40);
     for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
-      person.cookies.set('notice', 'signed-up').set('next', '/keys');
+      person.cookies.set('adoption-store-notice', 'signed-up').set('adoption-store-next', '/keys');
       const { headers } = await person.send(url.replace(/:[^/]+/g, '1'), { method });
       const isStorable = headers.get('cache-control') !== 'no-store';
       expect({ method, url, cookies: isStorable ? headers.getSetCookie() : [] }).toEqual({ method, url, cookies: [] });
@@ -133,6 +133,7 @@ describe('cookies', () => {
 
   it('without the database, style, script and health are answered, and a page asks to come back, which is logged as no defect', async () => {
     const person = await gone.signedUp();
+    lines.length = 0;
     const files = await filesOf(person);
     gone.loseDatabase();
     for (const path of [...files, '/livez']) {
@@ -151,11 +152,11 @@ describe('cookies', () => {
 
   it('that was chosen is not used for the tokens of forms, and theirs is worth nothing as a session', async () => {
     const visitor = portal.visitor();
-    visitor.cookies.set('csrf', 'chosen');
+    visitor.cookies.set('adoption-store-csrf', 'chosen');
     await visitor.get('/sign-in');
-    const cookie = visitor.cookies.get('csrf') ?? 'chosen';
+    const cookie = visitor.cookies.get('adoption-store-csrf') ?? 'chosen';
     expect(cookie).not.toBe('chosen');
-    visitor.cookies.set('session', cookie);
+    visitor.cookies.set('adoption-store-session', cookie);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
@@ -186,7 +187,7 @@ describe('cookies', () => {
     keep(await visitor.fillIn('/finish-sign-up', { token, password: PASSWORD }));
     keep(await visitor.get('/account'));
     keep(await visitor.post('/sign-out'));
-    const names = ['csrf', 'device', 'next', 'notice', 'session'].map((name) => `__Host-${name}`);
+    const names = ['csrf', 'device', 'next', 'notice', 'session'].map((name) => `__Host-adoption-store-${name}`);
     expect([...new Set(lines.map((line) => line.split('=')[0]))].sort()).toEqual(names);
     for (const line of lines) {
       const attributes = line.split('; ').slice(1);

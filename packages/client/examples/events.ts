@@ -1,4 +1,5 @@
 // Prints each adoption until Ctrl+C. The next start goes on behind the last one.
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { AdoptionStore } from '@adoption-store/client';
 
@@ -15,6 +16,7 @@ const events = store.events.follow({ types: ['pet.changed'], cursor, signal: sto
 for await (const { data } of events) {
   if (data.status === 'sold') console.log(`${data.name} was adopted`);
   // Renamed, because a crash while the file is written would leave it empty.
-  writeFileSync(`${file}.part`, events.cursor ?? '');
-  renameSync(`${file}.part`, file);
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, events.cursor ?? '', { flag: 'wx' });
+  renameSync(draft, file);
 }

@@ -113,7 +113,7 @@ export function url(...protocols: readonly string[]): (text: string) => string {
 /** A URL as it was written, because the driver that reads it has rules of its own. */
 export function urlText(...protocols: readonly string[]): (text: string) => string {
   return (text) => {
-    const protocol = /^([a-z]+):\/\/\S+$/.exec(text)?.[1];
+    const protocol = /^([a-z]+):\/\/./.exec(text)?.[1];
     if (protocol === undefined || !protocols.includes(protocol)) {
       throw new Error(`must be a URL that starts with ${starts(protocols)}`);
     }

@@ -4,12 +4,21 @@ import { mailboxAddress, readScopes, type Scopes, SCOPES } from '@adoption-store
 import { parse } from 'pg-connection-string';
 import { url, urlText } from './environment.js';
 
+/**
+ * What a raw character of a password hides: the host behind it. Such a URL leads elsewhere, with a part of the password
+ * for a host, a port or a path, which messages may show.
+ */
+const RAW = /[\s#]|%(?![\da-f]{2})|^[a-z]+:\/\/[^/?]*[/?].*@/i;
+/** A part of the query that is no parameter. */
+const NO_PARAMETER = /^[^?]*\?(.*&)?[^=&]+(&|$)/;
+
 const readDatabaseUrl = urlText('postgres', 'postgresql');
 
 /** A list of hosts, as libpq allows it, is refused, because pg can't search it for the primary. */
 export function databaseUrl(text: string): string {
-  const [, authority = '', query = ''] =
-    /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(readDatabaseUrl(text)) ?? [];
+  readDatabaseUrl(text);
+  if (RAW.test(text) || NO_PARAMETER.test(text)) throw new Error(DATABASE_RULE);
+  const [, authority = '', query = ''] = /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(text) ?? [];
   const params = new URLSearchParams(query);
   if ([authority, params.get('host'), params.get('port')].some((part) => part?.includes(',')))
     throw new Error('must have one host: an address that leads to the primary');
@@ -42,18 +51,28 @@ export function redisUrls(text: string): readonly string[] {
   const list = [first, ...others.map((node) => start + node)];
   const differ = others.length > 0 && /[/@]/.test([first.slice(start.length), ...others].join());
   if (differ || !list.every(isRedisUrl))
-    throw new Error('must be like redis://:PASSWORD@redis-1:6379,redis-2:6379, with %2C for a comma in the password');
+    throw new Error(
+      'must be like redis://:PASSWORD@redis-1:6379,redis-2:6379, with %2C for a comma in the password, and so on',
+    );
   return list;
 }
 
 function isRedisUrl(text: string): boolean {
   try {
-    const { hostname, username, password, pathname, hash } = new URL(text);
+    const { hostname, username, password, pathname } = new URL(text);
     decodeURIComponent(username + password);
-    return hostname !== '' && /^\/?\d*$/.test(pathname) && hash === '';
+    return hostname !== '' && /^\/?\d*$/.test(pathname) && !RAW.test(text);
   } catch {
     return false;
   }
+}
+
+const readMailUrl = url('smtp', 'smtps');
+
+export function mailUrl(text: string): string {
+  if (RAW.test(text))
+    throw new Error('must be like smtps://USER:PASSWORD@HOST:465, with %23 for a # in the password, and so on');
+  return readMailUrl(text);
 }
 
 /** Not a name whose last part is a number, because URL parsers read it as an IPv4 address. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { duration, integer, oneOf, type Setting, url } from './environment.js';
+import { duration, integer, oneOf, type Setting } from './environment.js';
 import {
   apiUrl,
   collectorUrl,
@@ -7,6 +7,7 @@ import {
   databaseUrl,
   hostName,
   mailAddress,
+  mailUrl,
   networks,
   origins,
   portalUrl,
@@ -244,7 +245,7 @@ export const workerSettings = {
     default: undefined,
     description:
       'Mail server; without it messages to the store are written to the log, and [nobody signs up or resets a password](#mail)',
-    read: url('smtp', 'smtps'),
+    read: mailUrl,
   },
   MAIL_FROM: {
     default: undefined,

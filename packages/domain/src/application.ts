@@ -32,6 +32,7 @@ import type { HolderOptions } from './accounts/sign-in/ports.js';
 import {
   ChangePlan,
   ChangeScopes,
+  FindAccount,
   FindPortal,
   GetAccount,
   ListAccounts,
@@ -226,6 +227,7 @@ function accountUseCases(ports: Ports) {
   return {
     openAccount: new OpenAccount(ports),
     getAccount: new GetAccount(ports),
+    findAccount: new FindAccount(ports),
     listAccounts: new ListAccounts(ports),
     changePlan: new ChangePlan(ports),
     changeScopes: new ChangeScopes(ports),

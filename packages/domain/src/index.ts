@@ -12,6 +12,7 @@ export * from './accounts/attempt-counter.js';
 export * from './accounts/keys/authenticate.js';
 export { type AccountRequest, type Actor, type Authority } from './accounts/keys/authority.js';
 export * from './accounts/deployment.js';
+export type { CommonPasswords } from './accounts/sign-in/common-passwords.js';
 export * from './accounts/sign-in/credential-repository.js';
 export * from './accounts/sign-in/credentials.js';
 export type { IssuedKey, IssueKeyInput } from './accounts/keys/issue-key.js';

@@ -16,6 +16,7 @@ import { PostgresDeployment } from './accounts/postgres-deployment.js';
 import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
+import { ZxcvbnCommonPasswords } from './accounts/zxcvbn-common-passwords.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
@@ -153,6 +154,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         accountMailSender: senders.accountMails,
         webhookSender: new HttpWebhookSender(config.webhooks ?? { mayUseLocalhost: false }),
         passwordHasher: new Argon2PasswordHasher(),
+        commonPasswords: new ZxcvbnCommonPasswords(),
         clock: systemClock,
         cryptography: nodeCryptography,
         domainToAscii: domainToASCII,

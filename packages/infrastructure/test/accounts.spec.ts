@@ -3,6 +3,7 @@ import { type Application, createApplication, type Password } from '@adoption-st
 import {
   accountRepositorySuite,
   attemptCounterSuite,
+  commonPasswordsSuite,
   credentialRepositorySuite,
   deploymentSuite,
   domainToAsciiSuite,
@@ -12,6 +13,7 @@ import {
 import { ask, createDatabase, expectDatabaseErrors, type TestDatabase } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Argon2PasswordHasher } from '../src/accounts/argon2-password-hasher.js';
+import { ZxcvbnCommonPasswords } from '../src/accounts/zxcvbn-common-passwords.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -43,6 +45,10 @@ it('decides on attempts by the clock of the database, which all processes share'
 
 passwordHasherSuite(framework, 'argon2', () =>
   Promise.resolve({ ports: { passwordHasher: new Argon2PasswordHasher() }, close: () => Promise.resolve() }),
+);
+
+commonPasswordsSuite(framework, 'zxcvbn', () =>
+  Promise.resolve({ ports: { commonPasswords: new ZxcvbnCommonPasswords() }, close: () => Promise.resolve() }),
 );
 
 const PASSWORD = 'a horse, a battery 🐈' as Password;

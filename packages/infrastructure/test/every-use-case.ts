@@ -323,6 +323,7 @@ function operatedAccounts({ application, email }: Setting) {
     getAccount: () => application.getAccount.execute(newcomer),
     findPortal: () => application.findPortal.execute(),
     recordPortal: () => application.recordPortal.execute('https://portal.example.com'),
+    findAccount: () => application.findAccount.execute('account-3@example.com'),
     // A list of all rows can't be made cheaper.
     listAccounts: async () => undefined,
   };
@@ -377,7 +378,7 @@ function heldAccounts(setting: Setting) {
     },
     changePassword: async () => {
       const { id: accountId } = await setting.signUp('change');
-      await application.changePassword.execute({ accountId, current: password, next: `${password} staple` });
+      await application.changePassword.execute({ accountId, current: password, next: `${password}, again` });
     },
     requestPasswordReset: async () => {
       await setting.signUp('request');

@@ -1,5 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { chmod, type FileHandle, lstat, open, realpath, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
@@ -137,20 +138,56 @@ async function* readFile(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Writes a draft and renames it, so that readers see the old file or the complete new one. */
+/** @throws Error with one sentence */
 async function writeFile(file: string, text: AsyncIterable<string>): Promise<void> {
-  const isSpecial = await stat(file).then(
-    (stats) => !stats.isFile(),
-    () => false,
-  );
-  const target = isSpecial ? file : `${file}.part`;
   try {
-    await pipeline(Readable.from(text), createWriteStream(target));
-    if (!isSpecial) await rename(target, file);
+    const old = await openedToWrite(file);
+    if (old === undefined) {
+      await writeWhole(file, text);
+      return;
+    }
+    const stats = await old.stat();
+    if (!stats.isFile()) {
+      await pipeline(Readable.from(text), old.createWriteStream());
+      return;
+    }
+    await old.close();
+    await writeWhole(await realpath(file), text, stats.mode & 0o777);
   } catch (error) {
-    if (!isSpecial) await rm(target, { force: true });
     if (!isSystemError(error)) throw error;
     throw new Error(`${file} can't be written (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** Undefined if there is no such file. */
+async function openedToWrite(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, constants.O_WRONLY);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const link = await lstat(file).catch(() => undefined);
+    if (link === undefined) return undefined;
+    throw new Error(`${file} is a link to nothing`, { cause: error });
+  }
+}
+
+/**
+ * Renames a draft, so that readers see the old file or the complete new one. Nobody can have planted its name.
+ *
+ * @param mode of the old file
+ */
+async function writeWhole(file: string, text: AsyncIterable<string>, mode?: number): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await pipeline(
+      Readable.from(text),
+      createWriteStream(draft, { flags: 'wx', mode: mode === undefined ? 0o666 : 0o600, flush: true }),
+    );
+    if (mode !== undefined) await chmod(draft, mode);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
 }
 

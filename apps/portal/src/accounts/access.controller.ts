@@ -1,7 +1,9 @@
 import { type Account, EndAccess, ListWebhooks, ShowKeys } from '@adoption-store/domain';
 import { Controller, Get, Post } from '@nestjs/common';
-import { SignedIn } from '../http/decorators.js';
+import type { FastifyReply } from 'fastify';
+import { Reply, SignedIn } from '../http/decorators.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 
 /** What may act for an account without its password. Signing in after a reset leads here. */
 @Controller('access')
@@ -20,8 +22,9 @@ export class AccessController {
   }
 
   @Post('end')
-  async end(@SignedIn() { id: accountId, credentialVersion }: Account): Promise<Answer> {
-    await this.endAccess.execute({ accountId, credentialVersion });
+  async end(@Reply() { request }: FastifyReply, @SignedIn() account: Account): Promise<Answer> {
+    await this.endAccess.execute({ accountId: account.id, credentialVersion: account.credentialVersion });
+    logSecurity(request, 'access_ended', account);
     return redirect('/keys', 'access-ended');
   }
 }

@@ -12,6 +12,7 @@ import { Attempts } from '../http/attempts.js';
 import { CountsAs, Reply, SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 import { Sessions } from '../http/sessions.js';
 import type { Views } from '../http/views.js';
 
@@ -42,17 +43,18 @@ export class AccountController {
   @CountsAs('password')
   async changeAddress(
     @Reply() { request }: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
+    @SignedIn() account: Account,
     @Body() form: AddressForm,
   ): Promise<Answer> {
     let isSent: boolean;
     try {
-      isSent = await this.requestAddressChange.execute({ accountId, ...form.values });
+      isSent = await this.requestAddressChange.execute({ accountId: account.id, ...form.values });
     } catch (error) {
-      await this.forgiveIfRight(request, error);
+      await this.judge(request, account, error);
       return this.page({ address: form.refused(error) });
     }
     await this.attempts.forgive(request);
+    logSecurity(request, 'address_change_requested', account);
     return redirect('/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
   }
 
@@ -60,30 +62,28 @@ export class AccountController {
   @CountsAs('password')
   async change(
     @Reply() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
+    @SignedIn() account: Account,
     @Body() form: PasswordForm,
   ): Promise<Answer> {
     let changed: Account | undefined;
     try {
-      changed = await this.changePassword.execute({ accountId, ...form.values });
+      changed = await this.changePassword.execute({ accountId: account.id, ...form.values });
     } catch (error) {
-      await this.forgiveIfRight(reply.request, error);
+      await this.judge(reply.request, account, error);
       return this.page({ password: form.refused(error) });
     }
     if (changed === undefined) return this.page({ password: form.withProblems({ current: WRONG }) });
     await this.attempts.forgive(reply.request);
     await this.sessions.renew(reply, changed);
+    logSecurity(reply.request, 'password_changed', account);
     return redirect('/account', 'password-changed');
   }
 
   @Post('close')
   @CountsAs('password')
-  async close(
-    @Reply() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-    @Body() form: ClosingForm,
-  ): Promise<Answer> {
-    const isClosed = await this.closeAccount.execute({ accountId, ...form.values });
+  async close(@Reply() reply: FastifyReply, @SignedIn() account: Account, @Body() form: ClosingForm): Promise<Answer> {
+    const isClosed = await this.closeAccount.execute({ accountId: account.id, ...form.values });
+    logSecurity(reply.request, isClosed ? 'account_closed' : 'wrong_password', account);
     if (!isClosed) return this.page({ close: form.withProblems({ password: WRONG }) });
     await this.sessions.end(reply);
     return redirect('/', 'account-closed');
@@ -100,7 +100,8 @@ export class AccountController {
   }
 
   /** A form may be refused although its password is right, and only wrong passwords count. */
-  private async forgiveIfRight(request: FastifyRequest, error: unknown): Promise<void> {
-    if (!isWrongPassword(error)) await this.attempts.forgive(request);
+  private async judge(request: FastifyRequest, account: Account, error: unknown): Promise<void> {
+    if (isWrongPassword(error)) logSecurity(request, 'wrong_password', account);
+    else await this.attempts.forgive(request);
   }
 }

@@ -30,13 +30,15 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
-import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Post, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf, wholeNumber } from '../http/forms.js';
 import { Id, List, oneOf } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;
@@ -92,7 +94,12 @@ export class KeysController {
   }
 
   @Post()
-  async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() form: NewKeyForm): Promise<Answer> {
+  async issue(
+    @Req() request: FastifyRequest,
+    @SignedIn() account: Account,
+    @Query() query: unknown,
+    @Body() form: NewKeyForm,
+  ): Promise<Answer> {
     const offered = offeredTo(account);
     // No list: the key has what its account has, also later. Anything but full access is held to the checked boxes.
     const scopes = form.values.access === 'full' ? undefined : form.checked.filter((scope) => offered.includes(scope));
@@ -112,7 +119,9 @@ export class KeysController {
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       };
       const issued = await this.once(form, account, (transaction) => this.issueKey.execute(input, transaction));
-      return issued === undefined ? redirect('/keys', 'form-sent-before') : page('new-key', issued);
+      if (issued === undefined) return redirect('/keys', 'form-sent-before');
+      logSecurity(request, 'key_made', account, issued.key);
+      return page('new-key', issued);
     } catch (error) {
       return this.showKeys(account, query, form.refused(error));
     }
@@ -134,13 +143,13 @@ export class KeysController {
   }
 
   @Post(':id/disable')
-  async disable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return this.setDisabled(account, id, true);
+  async disable(@Req() request: FastifyRequest, @SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(request, account, id, true);
   }
 
   @Post(':id/enable')
-  async enable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return this.setDisabled(account, id, false);
+  async enable(@Req() request: FastifyRequest, @SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(request, account, id, false);
   }
 
   @Get(':id/rotate')
@@ -149,7 +158,12 @@ export class KeysController {
   }
 
   @Post(':id/rotate')
-  async rotate(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RotateForm): Promise<Answer> {
+  async rotate(
+    @Req() request: FastifyRequest,
+    @SignedIn() account: Account,
+    @Id() id: bigint,
+    @Body() form: RotateForm,
+  ): Promise<Answer> {
     const key = await this.find(account, id);
     try {
       const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
@@ -157,6 +171,7 @@ export class KeysController {
       const input = { ...own(account, key.id), overlap: hours * HOUR };
       const issued = await this.once(form, account, (transaction) => this.rotateKey.execute(input, transaction));
       if (issued === undefined) return redirect('/keys', 'form-sent-before');
+      logSecurity(request, 'key_rotated', account, issued.key);
       return page('new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
       if (isNotFound(error)) return redirect(`/keys/${id}`, 'key-not-changed');
@@ -170,9 +185,10 @@ export class KeysController {
   }
 
   @Post(':id/revoke')
-  async revoke(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+  async revoke(@Req() request: FastifyRequest, @SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     const key = await this.find(account, id);
     await this.revokeKey.execute(own(account, key.id));
+    logSecurity(request, 'key_revoked', account, key);
     return redirect('/keys', 'key-revoked');
   }
 
@@ -206,11 +222,17 @@ export class KeysController {
     return page('key', { form: form ?? new RenameForm({ name: shown.key.name }), ...shown, deprecated });
   }
 
-  private async setDisabled(account: Account, id: bigint, isDisabled: boolean): Promise<Answer> {
+  private async setDisabled(
+    request: FastifyRequest,
+    account: Account,
+    id: bigint,
+    isDisabled: boolean,
+  ): Promise<Answer> {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
       await this.disableKey.execute({ ...own(account, key.id), isDisabled });
+      logSecurity(request, isDisabled ? 'key_disabled' : 'key_enabled', account, key);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       notice = 'key-not-changed';

@@ -13,6 +13,7 @@ import { Attempts } from '../http/attempts.js';
 import { Public, Reply, SignedIn } from '../http/decorators.js';
 import { type Form, formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 import { Sessions } from '../http/sessions.js';
 import { isTaken, spent, TOKEN } from './links.js';
 
@@ -48,7 +49,9 @@ export class SignUpController {
     if (way === 'command') return signUpPage(way, form);
     try {
       if (way === 'link') return await this.sendLink(reply, form);
-      await this.sessions.begin(reply, await this.signUp.execute(form.values));
+      const account = await this.signUp.execute(form.values);
+      await this.sessions.begin(reply, account);
+      logSecurity(reply.request, 'signed_up', account);
     } catch (error) {
       const links = { email: { href: '/sign-in', text: 'Sign in?' } };
       return signUpPage(
@@ -83,6 +86,7 @@ export class SignUpController {
     if (account === undefined) return page('finish-sign-up', { form: spent(form, '/sign-up') });
     await this.attempts.clear(account);
     await this.sessions.begin(reply, account);
+    logSecurity(reply.request, 'signed_up', account);
     return redirect('/keys', 'signed-up');
   }
 

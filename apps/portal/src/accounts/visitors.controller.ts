@@ -15,6 +15,7 @@ import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
 import { Devices } from '../http/devices.js';
 import { formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 import { wantPage } from '../http/wanted-page.js';
 import { isTaken, spent, TOKEN } from './links.js';
 
@@ -77,6 +78,7 @@ export class VisitorsController {
     if (account === undefined) return page('reset-password', { form: spent(form, '/forgotten-password') });
     await this.attempts.clear(account);
     this.devices.remember(reply, account);
+    logSecurity(reply.request, 'password_reset', account);
     // A stranger who knew the former password may have made keys and webhooks.
     wantPage(reply, '/access');
     return redirect('/sign-in', 'password-reset');
@@ -100,8 +102,10 @@ export class VisitorsController {
       const changed = await this.changeAddress.execute({ token: token.trim(), person, password });
       await this.attempts.forgive(request);
       if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account') });
+      logSecurity(request, 'address_changed', changed);
     } catch (error) {
-      if (!isWrongPassword(error)) await this.attempts.forgive(request);
+      if (isWrongPassword(error)) logSecurity(request, 'wrong_password', await this.attempts.accountNamed(request));
+      else await this.attempts.forgive(request);
       const refused = isTaken(error) ? form.withProblems({ token: TAKEN }) : form.refused(error);
       return page('confirm-new-address', { form: refused });
     }

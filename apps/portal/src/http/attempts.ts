@@ -6,6 +6,7 @@ import {
   canonicalAddress,
   ChangeAddress,
   HOUR,
+  FindAccount,
   LimitAttempts,
   MINUTE,
   readTypedAddress,
@@ -17,6 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
 import { TooManyAttempts } from './refusals.js';
+import { logSecurity } from './security-log.js';
 
 const QUARTER = 15 * MINUTE;
 /** Mails to people who sign up, from one address. */
@@ -62,6 +64,7 @@ export class Attempts {
     private readonly limitAttempts: LimitAttempts,
     private readonly devices: Devices,
     private readonly changeAddress: ChangeAddress,
+    private readonly findAccount: FindAccount,
   ) {}
 
   /**
@@ -70,18 +73,23 @@ export class Attempts {
    */
   async count(request: FastifyRequest, account: Account | undefined, kind: Guess | undefined): Promise<void> {
     const [sender, guess] = await this.bucketsOf(request, account, kind);
-    await this.countIn(sender);
-    if (guess !== undefined) await this.countIn(guess);
-    request.guess = guess?.subject;
+    const refusal = await this.countIn(sender);
+    if (refusal !== undefined) throw refusal;
+    if (guess === undefined) return;
+    const lockOut = await this.countIn(guess);
+    if (lockOut !== undefined) {
+      // The limit of the sender comes first, so it bounds these lines.
+      if (kind !== 'reset') logSecurity(request, 'locked_out', account ?? (await this.accountNamed(request)));
+      throw lockOut;
+    }
+    request.guess = guess.subject;
   }
 
   /** @throws TooManyAttempts */
   async countSignUp({ ip }: FastifyRequest): Promise<void> {
-    await this.countIn({
-      subject: `sign-up ${normalizeIp(ip)}`,
-      what: 'sign-ups from your network address',
-      ...SIGN_UPS,
-    });
+    const subject = `sign-up ${normalizeIp(ip)}`;
+    const refusal = await this.countIn({ subject, what: 'sign-ups from your network address', ...SIGN_UPS });
+    if (refusal !== undefined) throw refusal;
   }
 
   /** The password was right, so the attempt isn't counted. */
@@ -95,11 +103,19 @@ export class Attempts {
     await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
   }
 
-  private async countIn({ subject, what, most, within }: Bucket): Promise<void> {
+  private async countIn({ subject, what, most, within }: Bucket): Promise<TooManyAttempts | undefined> {
     const wait = await this.limitAttempts.execute(subject, { most, within });
-    if (wait === undefined) return;
+    if (wait === undefined) return undefined;
     const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
-    throw new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
+    return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
+  }
+
+  /** The account whose address or mailed link the form has. */
+  async accountNamed({ body }: FastifyRequest): Promise<Pick<Account, 'id'> | undefined> {
+    const { email, token } = fields(body, 'email', 'token');
+    if (token === '') return this.findAccount.execute(email);
+    const id = await this.changeAddress.findAccount({ token: token.trim() });
+    return id && { id };
   }
 
   private async bucketsOf(
@@ -116,11 +132,8 @@ export class Attempts {
       return [byPerson(device.accountId), byAccount(kind, `${device.accountId} ${device.nonce}`)];
     }
     if (kind === 'link' && request.person === undefined) {
-      const token = fields(request.body, 'token').token.trim();
-      const accountId = await this.changeAddress.findAccount({ token });
-      return accountId === undefined
-        ? [byAddress(request)]
-        : [byAddress(request), byAccount('password', String(accountId))];
+      const named = await this.accountNamed(request);
+      return named === undefined ? [byAddress(request)] : [byAddress(request), byAccount('password', String(named.id))];
     }
     if (account === undefined) return [byAddress(request)];
     return kind === undefined ? [byPerson(account.id)] : [byPerson(account.id), byAccount(kind, String(account.id))];

@@ -20,9 +20,13 @@ export async function readCookies(fastify: FastifyInstance, isSecure: boolean): 
   });
 }
 
-/** Over https, browsers accept a cookie with this prefix only from this host, so no other host can set it. */
+/**
+ * Cookies know no ports, so programs on one host share them: the name is none that another program has. Over https,
+ * browsers accept a cookie with the prefix only from this host, so no other host can set it.
+ */
 export function cookieName({ server, protocol }: FastifyRequest, name: string): string {
-  return server.isSecure || protocol === 'https' ? `__Host-${name}` : name;
+  const ours = `adoption-store-${name}`;
+  return server.isSecure || protocol === 'https' ? `__Host-${ours}` : ours;
 }
 
 /** The value of a cookie that is read once. */

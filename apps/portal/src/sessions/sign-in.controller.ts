@@ -1,10 +1,11 @@
-import { type Account, EndAllSessions, readTypedAddress, SignIn } from '@adoption-store/domain';
+import { type Account, EndAllSessions, FindAccount, readTypedAddress, SignIn } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from '../http/attempts.js';
 import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
 import { NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { logSecurity } from '../http/security-log.js';
 import { Sessions } from '../http/sessions.js';
 import { SignInForm } from './sign-in.form.js';
 import { takeWantedPage } from '../http/wanted-page.js';
@@ -19,6 +20,7 @@ export class SignInController {
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
     private readonly signIn: SignIn,
+    private readonly findAccount: FindAccount,
     private readonly endAllSessions: EndAllSessions,
   ) {}
 
@@ -40,12 +42,14 @@ export class SignInController {
   async begin(@Reply() reply: FastifyReply, @Body() form: SignInForm): Promise<Answer> {
     const account = await this.signIn.execute(form.values);
     if (account === undefined) {
-      const isAddress = readTypedAddress(form.values.email) !== undefined;
-      const problems = isAddress ? { form: WRONG } : { email: NO_ADDRESS };
-      return page('sign-in', { form: form.withProblems(problems) });
+      if (readTypedAddress(form.values.email) === undefined)
+        return page('sign-in', { form: form.withProblems({ email: NO_ADDRESS }) });
+      logSecurity(reply.request, 'wrong_password', await this.findAccount.execute(form.values.email));
+      return page('sign-in', { form: form.withProblems({ form: WRONG }) });
     }
     await this.attempts.forgive(reply.request);
     await this.sessions.begin(reply, account);
+    logSecurity(reply.request, 'signed_in', account);
     return redirect(takeWantedPage(reply));
   }
 
@@ -62,15 +66,18 @@ export class SignInController {
   @Post('sign-out')
   @CountsAs('uncounted')
   async end(@Reply() reply: FastifyReply): Promise<Answer> {
+    const account = reply.request.person?.account;
     await this.sessions.end(reply);
+    if (account !== undefined) logSecurity(reply.request, 'signed_out', account);
     return redirect('/', 'signed-out');
   }
 
   @Post('account/sign-out-everywhere')
   @CountsAs('uncounted')
-  async endAll(@Reply() reply: FastifyReply, @SignedIn() { id: accountId }: Account): Promise<Answer> {
-    await this.endAllSessions.execute({ accountId });
+  async endAll(@Reply() reply: FastifyReply, @SignedIn() account: Account): Promise<Answer> {
+    await this.endAllSessions.execute({ accountId: account.id });
     await this.sessions.end(reply);
+    logSecurity(reply.request, 'signed_out_everywhere', account);
     return redirect('/', 'signed-out-everywhere');
   }
 }

@@ -4,7 +4,7 @@ import { invalid } from '../kernel/errors.js';
 import type { ListPart } from '../kernel/page.js';
 import { escapeInvisible } from '../kernel/text.js';
 import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
-import { emailAddress, typedAddress } from './address.js';
+import { emailAddress, readTypedAddress, typedAddress } from './address.js';
 import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
 import type { AccountPorts } from './ports.js';
 import { scopeList } from './scope.js';
@@ -66,6 +66,16 @@ export class GetAccount {
   /** Undefined if there is no such account, or it is closed. */
   async execute(id: AccountId): Promise<Account | undefined> {
     return this.ports.accounts.findById(id);
+  }
+}
+
+export class FindAccount {
+  constructor(private readonly ports: Pick<AccountPorts, 'accounts'>) {}
+
+  /** Undefined if no open account has that address. */
+  async execute(email: string): Promise<Account | undefined> {
+    const address = readTypedAddress(email);
+    return address === undefined ? undefined : this.ports.accounts.findByEmail(address);
   }
 }
 

@@ -35,6 +35,7 @@ for (const suite of [
   testing.animalRepositorySuite,
   testing.apiKeyRepositorySuite,
   testing.attemptCounterSuite,
+  testing.commonPasswordsSuite,
   testing.credentialRepositorySuite,
   testing.deploymentSuite,
   testing.eventFeedSuite,

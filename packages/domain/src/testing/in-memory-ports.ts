@@ -8,6 +8,7 @@ import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
 import { InMemoryCategoryRepository } from './in-memory-category-repository.js';
+import { InMemoryCommonPasswords } from './in-memory-common-passwords.js';
 import { InMemoryDeployment } from './in-memory-deployment.js';
 import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
 import { InMemoryEventFeed } from './in-memory-event-feed.js';
@@ -71,6 +72,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     attempts: new InMemoryAttemptCounter(clock),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
+    commonPasswords: new InMemoryCommonPasswords(),
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
     webhooks,

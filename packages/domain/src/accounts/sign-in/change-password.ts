@@ -1,5 +1,6 @@
 import { checkAll } from '../../kernel/errors.js';
 import type { Account, AccountId } from '../account.js';
+import { isGuessable } from './common-passwords.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
 import { isPassword } from './password-hasher.js';
@@ -12,7 +13,7 @@ export interface ChangePasswordInput {
 }
 
 export class ChangePassword {
-  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}
+  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'commonPasswords'>) {}
 
   /**
    * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
@@ -23,11 +24,12 @@ export class ChangePassword {
   async execute({ accountId, current, next }: ChangePasswordInput): Promise<Account | undefined> {
     const found = await this.ports.credentials.findById(accountId);
     const isRight = await isPassword(this.ports.passwordHasher, current, found?.passwordHash);
+    const isWeak = await isGuessable(this.ports.commonPasswords, next, found?.account.email ?? '');
     const checked = checkAll({
       current: () => {
         requireRight(isRight, 'current');
       },
-      next: () => newPassword(next, found?.account.email ?? '', 'next'),
+      next: () => newPassword(next, isWeak, 'next'),
     });
     if (found?.passwordHash === undefined) return undefined;
     const command = { current: found.passwordHash, next: await this.ports.passwordHasher.hash(checked.next) };

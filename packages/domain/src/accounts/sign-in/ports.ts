@@ -1,12 +1,14 @@
 import type { AccountPorts } from '../ports.js';
 import type { AccountMailPorts } from '../mails/ports.js';
 import type { Scopes } from '../scope.js';
+import type { CommonPasswords } from './common-passwords.js';
 import type { CredentialRepository } from './credential-repository.js';
 import type { PasswordHasher } from './password-hasher.js';
 
 export interface HolderPorts extends AccountMailPorts, Pick<AccountPorts, 'deployment'> {
   readonly credentials: CredentialRepository;
   readonly passwordHasher: PasswordHasher;
+  readonly commonPasswords: CommonPasswords;
 }
 
 export interface HolderOptions {

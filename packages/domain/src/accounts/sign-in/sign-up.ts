@@ -4,6 +4,7 @@ import type { Account } from '../account.js';
 import { emailAddress } from '../address.js';
 import { decideAttempt } from '../attempt-counter.js';
 import { isUsable, newSignUpMail } from '../mails/account-mail.js';
+import { isGuessable } from './common-passwords.js';
 import { decideProvenSignUp, decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
@@ -30,7 +31,7 @@ export class SignUp {
   constructor(
     private readonly ports: Pick<
       HolderPorts,
-      'clock' | 'credentials' | 'deployment' | 'domainToAscii' | 'passwordHasher'
+      'clock' | 'commonPasswords' | 'credentials' | 'deployment' | 'domainToAscii' | 'passwordHasher'
     >,
     private readonly options: HolderOptions,
   ) {}
@@ -43,9 +44,10 @@ export class SignUp {
    */
   async execute(input: { readonly email: string; readonly password: string }): Promise<Account> {
     await requireWay('password', this.ports, this.options);
+    const isWeak = await isGuessable(this.ports.commonPasswords, input.password, input.email);
     const { email, password } = checkAll({
       email: () => emailAddress(input.email, this.ports.domainToAscii),
-      password: () => newPassword(input.password, input.email),
+      password: () => newPassword(input.password, isWeak),
     });
     const passwordHash = await this.ports.passwordHasher.hash(password);
     const command = { email, scopes: this.options.signupScopes, passwordHash };
@@ -91,7 +93,10 @@ export class RequestSignUp {
 
 export class CompleteSignUp {
   constructor(
-    private readonly ports: Pick<HolderPorts, 'clock' | 'credentials' | 'cryptography' | 'passwordHasher'>,
+    private readonly ports: Pick<
+      HolderPorts,
+      'clock' | 'commonPasswords' | 'credentials' | 'cryptography' | 'passwordHasher'
+    >,
     private readonly options: Pick<HolderOptions, 'signupScopes'>,
   ) {}
 
@@ -103,11 +108,12 @@ export class CompleteSignUp {
    * meanwhile. The token stays usable.
    */
   async execute(input: { readonly token: string; readonly password: string }): Promise<Account | undefined> {
-    const { clock, credentials, cryptography, passwordHasher } = this.ports;
+    const { clock, commonPasswords, credentials, cryptography, passwordHasher } = this.ports;
     const tokenHash = cryptography.sha256(input.token);
     const found = await credentials.findSignUp(tokenHash);
     if (found === undefined || !isUsable(found, clock.now())) return undefined;
-    const passwordHash = await passwordHasher.hash(newPassword(input.password, found.email));
+    const isWeak = await isGuessable(commonPasswords, input.password, found.email);
+    const passwordHash = await passwordHasher.hash(newPassword(input.password, isWeak));
     const command = { scopes: this.options.signupScopes, passwordHash };
     const now = clock.now();
     return credentials.completeSignUp(tokenHash, (link) => decideProvenSignUp(link, command, now));
