@@ -1,6 +1,6 @@
 import { type AccountId, type Application, createApplication } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, type TestDatabase } from '@adoption-store/test-support';
+import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { orderCommands } from '../src/orders/order-commands.js';
 import { call } from './support/commands.js';
@@ -43,8 +43,9 @@ async function place(email: string) {
 const eventsOf = async (accountId: AccountId) =>
   (await application.listEvents.execute({ accountId, types: ['order.completed', 'order.cancelled'] })).events;
 
-it('orders lists, completes and cancels those of every account, which gets the events, and says why not another', async () => {
+it('orders lists, completes and cancels those of every account, closed or not, which gets the events, and says why not another', async () => {
   const [sold, freed] = [await place('one@example.com'), await place('two@example.com')];
+  await ask(database.url, `UPDATE accounts SET closed_at = now() WHERE id = ${freed.accountId}`);
   expect(await listed('--placed')).toEqual([HEADS, sold.row('placed'), freed.row('placed')]);
   expect(await orders('complete', '4711', sold.id)).toEqual({
     code: 1,

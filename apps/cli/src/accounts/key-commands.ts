@@ -47,8 +47,8 @@ const USAGE = `Usage:
       unless another is given; enterprise takes --per-minute and --per-day.
       The key has those of its scopes that its account has, too; without
       --scopes all of them. The scopes are ${SCOPES.slice(0, 3).join(', ')},
-      ${SCOPES.slice(3, 6).join(', ')},
-      ${SCOPES.slice(6, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
+      ${SCOPES.slice(3, 7).join(', ')},
+      ${SCOPES.slice(7, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
       Where there is SMTP, --unproven has to be given for an account whose
       holder has not proven the address.
