@@ -116,8 +116,8 @@ export interface EndedOrder extends WithEvents {
 /**
  * The order and its animal after the order has ended.
  *
- * @throws DomainError `not_found` if there is no such order or it is another account's, `precondition_failed`, `order_final` if it has
- * already ended.
+ * @throws DomainError `not_found` if there is no such order or it is another account's, `precondition_failed`,
+ * `order_final` if it has already ended.
  */
 export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Instant): EndedOrder {
   const { by, id, outcome, condition } = end;
