@@ -35,6 +35,8 @@ export interface ApiOptions {
   readonly publicUrl?: string | undefined;
   /** The portal's address, to which the reference page links. */
   readonly portalUrl?: string | undefined;
+  /** The operator's e-mail address or https URL, for refusals that only the operator can change. */
+  readonly contact?: string | undefined;
   /** Without it nothing is logged. */
   readonly log?: Log | undefined;
   /** Whether each request is logged. */
@@ -61,6 +63,7 @@ export async function createApi({
   ending,
   publicUrl,
   portalUrl,
+  contact,
   log,
   logRequests = false,
   metrics,
@@ -88,7 +91,7 @@ export async function createApi({
   const api = await NestFactory.create<NestFastifyApplication>(
     ApiModule.of({
       application,
-      context: new ApiContext(clock, publicUrl, logger),
+      context: new ApiContext(clock, publicUrl, logger, contact),
       routes,
       limits,
       turns,

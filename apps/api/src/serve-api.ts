@@ -67,6 +67,7 @@ export async function serveApi(
       ending: stopping,
       publicUrl: settings.PUBLIC_URL,
       portalUrl: settings.PORTAL_URL,
+      contact: settings.SUPPORT_CONTACT,
       trustProxy: settings.TRUST_PROXY,
       corsOrigins: settings.CORS_ORIGINS,
       log,

@@ -142,6 +142,13 @@ export function addressOf(email: string | undefined): string {
   return asUsage(() => typedAddress(email));
 }
 
+/** The id of a key or an order. */
+export function idOf(text: string | undefined): bigint {
+  if (text === undefined || !/^[1-9]\d{0,17}$/.test(text))
+    throw new UsageError('ID must be a number, as `list` shows it');
+  return BigInt(text);
+}
+
 /** The plan of that name; an enterprise plan takes its two limits from the options. */
 export function planOf(name: string, values: OptionValues): Plan {
   const perMinute = numberIn(values, 'per-minute');

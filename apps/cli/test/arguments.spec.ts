@@ -5,6 +5,7 @@ import { keyCommands } from '../src/accounts/key-commands.js';
 import { animalCommands } from '../src/animals/animal-commands.js';
 import type { Program } from '../src/command-line.js';
 import { messageCommands } from '../src/messages/message-commands.js';
+import { orderCommands } from '../src/orders/order-commands.js';
 import { webhookCommands } from '../src/webhooks/webhook-commands.js';
 import { call } from './support/commands.js';
 
@@ -56,6 +57,7 @@ describe('wrong arguments', () => {
         ['delete', '1'],
       ],
     ],
+    ['orders', orderCommands, [[], ['list', 'all'], ['complete'], ['complete', '1', 'abc'], ['cancel', '0']]],
     [
       'animals',
       animalCommands,
@@ -79,7 +81,7 @@ describe('wrong arguments', () => {
 });
 
 describe('--help and -h', () => {
-  const programs = { keyCommands, accountCommands, messageCommands, webhookCommands, animalCommands };
+  const programs = { keyCommands, accountCommands, messageCommands, orderCommands, webhookCommands, animalCommands };
 
   it.each(Object.entries(programs))(
     'of %s print its usage, alone and after each command, and do nothing',

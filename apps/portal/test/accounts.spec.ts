@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createApplication, HOUR, MINUTE } from '@adoption-store/domain';
+import { createApplication, HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
 import { InMemoryDeployment } from '@adoption-store/domain/testing';
 import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
@@ -9,6 +9,9 @@ import { boxesIn, browsersAt, PASSWORD, redirectTo, refusal, type Visitor } from
 
 const WRONG = 'not the right pass phrase';
 const NEXT = 'quite another pass phrase';
+
+/** The words by which the pages offer changes. */
+const CHANGES = /(?<=>)(?:Add an animal|Save|Withdraw the animal|Rename|Remove|Add a category)/g;
 
 const lines: string[] = [];
 const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
@@ -23,35 +26,53 @@ describe('an account that is held to scopes', () => {
     expect(await shown()).toMatch(/>pets:read<[\s\S]*>orders:read<[\s\S]*can do no more/);
   });
 
-  it('is neither offered nor allowed to change animals and categories without pets:write', async () => {
+  it('is neither offered nor allowed to change animals and categories without pets:manage, or to add an animal without pets:write', async () => {
     const visitor = await portal.signedUp();
-    const { changeScopes, nameCategory, listAnimals, listCategories } = portal.application;
+    const { addAnimal, changeScopes, nameCategory, listAnimals, listCategories } = portal.application;
     await nameCategory.execute({ id: 900n, name: 'Lynxes' });
-    await changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:write'] });
-    for (const path of ['/catalogue', '/categories'])
-      expect((await visitor.get(path)).text).not.toMatch(/Add an animal|Add a category|Rename|Remove/);
+    const luna = await addAnimal.execute({ name: 'Luna', categoryId: 900n });
+    const animal = `/catalogue/${luna.id}`;
+    const pages = ['/catalogue', animal, '/categories', '/orders'];
+    const shown = async () =>
+      (await Promise.all(pages.map((path) => visitor.get(path)))).map(({ text }) => text).join();
+    expect((await shown()).match(CHANGES)).toHaveLength(7);
+    const scopes = SCOPES.filter((scope) => scope !== 'pets:manage');
+    await changeScopes.execute({ email: visitor.email, scopes });
+    expect((await shown()).match(CHANGES)).toEqual(['Add an animal']);
+    expect(await shown()).toContain('To complete one, contact the operator of this service.');
     const fields = { name: 'Nobody', categoryId: '1', number: '901' };
-    const categories = ['/categories', '/categories/900/name', '/categories/900/remove'];
-    for (const path of ['/catalogue', '/catalogue/900', '/catalogue/900/withdraw', ...categories]) {
+    const refused = async (path: string, scope: string) => {
       const { status, text } = await visitor.post(path, fields);
       expect([path, status]).toEqual([path, 403]);
-      expect(text).toMatch(/Not allowed[^]*Contact the operator of this service\./);
-    }
-    for (const path of categories.slice(1)) expect((await visitor.get(path)).status).toBe(403);
-    expect((await listAnimals.execute({ limit: 100 })).items).toEqual([]);
+      expect(text).toMatch(new RegExp(`Not allowed[^]*${scope}[^]*Contact the operator of this service\\.`));
+    };
+    const confirmed = [`${animal}/withdraw`, '/categories/900/name', '/categories/900/remove'];
+    for (const path of [animal, '/categories', ...confirmed]) await refused(path, 'pets:manage');
+    for (const path of confirmed) expect((await visitor.get(path)).status).toBe(403);
+    await changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'pets:manage'] });
+    expect((await shown()).match(CHANGES)).not.toContain('Add an animal');
+    await refused('/catalogue', 'pets:write');
+    expect((await listAnimals.execute({ limit: 100 })).items).toEqual([luna]);
     expect((await listCategories.execute({ limit: 100 })).items).toEqual([{ id: 900n, name: 'Lynxes' }]);
   });
 });
 
-it('who signs up with SIGNUP_SCOPES has those scopes, and is offered no others', async () => {
-  const database = await createDatabase();
-  const { process, origin } = await runPortal(database.url, { SIGNUP_SCOPES: 'orders:read,pets:read' });
-  const visitor = await browsersAt(origin, (email) => mailSignUp(database.url, email)).signedUp();
-  expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: ['pets:read', 'orders:read'], checked: [] });
-  expect((await visitor.post('/catalogue', { name: 'Luna', categoryId: '1' })).status).toBe(403);
-  await process.stop();
-  await database.drop();
-});
+it.each([
+  ['', SCOPES.filter((scope) => scope !== 'pets:manage'), 303],
+  ['all', SCOPES, 303],
+  ['orders:read,pets:read', ['pets:read', 'orders:read'], 403],
+])(
+  'who signs up with a database and SIGNUP_SCOPES=%s has those scopes, and is offered no others',
+  async (given, offered, adds) => {
+    const database = await createDatabase();
+    const { process, origin } = await runPortal(database.url, { SIGNUP_SCOPES: given });
+    const visitor = await browsersAt(origin, (email) => mailSignUp(database.url, email)).signedUp();
+    expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered, checked: [] });
+    expect((await visitor.post('/catalogue', { name: 'Luna', categoryId: '1' })).status).toBe(adds);
+    await process.stop();
+    await database.drop();
+  },
+);
 
 describe('signing up where mail can be sent', () => {
   const newAddress = () => `sign-up-${(signUps += 1)}@example.com`;

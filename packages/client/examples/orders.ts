@@ -11,6 +11,7 @@ try {
   if (!(error instanceof ApiError)) throw error;
   console.log(`${error.status} ${error.code}: ${error.message}`);
 }
+// It needs the scope `pets:manage` too. If your account lacks it, the store's operator completes the order.
 const { status } = await store.orders.complete(order.id);
 console.log(`the order is ${status}`);
 for await (const { petId } of store.orders.list({ status: 'completed' })) console.log(`animal ${petId} was adopted`);

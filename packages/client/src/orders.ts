@@ -34,7 +34,7 @@ export class Orders {
     return this.#request('POST', '/store/orders', { ...options, body: order });
   }
 
-  /** Completes an order. The animal becomes `sold`. */
+  /** Completes an order. The animal becomes `sold`. Needs the scope `pets:manage` too. */
   complete(orderId: bigint, options?: PostOptions): Call<Order> {
     return this.#request('POST', '/store/orders/{orderId}/complete', { ...options, path: { orderId } });
   }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SCOPES } from '@adoption-store/domain';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readSettings } from './environment.js';
 import { loadEnvFile } from './service.js';
@@ -50,6 +51,16 @@ describe('settings', () => {
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://Collector:4318/ü', 'http://collector:4318/%C3%BC'],
   ] as const)('give %s as it was parsed', (name, text, value) => {
     expect(readSettings(settings, { [name]: text })[name]).toEqual(value);
+  });
+
+  it('let those who sign up manage animals only where the visitor is the operator, unless they are told otherwise', () => {
+    const scopesWith = (environment: Record<string, string>) => readSettings(settings, environment).SIGNUP_SCOPES;
+    const DATABASE_URL = 'postgres://a/b';
+    expect(scopesWith({})).toBeUndefined();
+    expect(scopesWith({ DATABASE_URL })).toEqual(SCOPES.filter((scope) => scope !== 'pets:manage'));
+    expect(scopesWith({ DATABASE_URL: '' })).toBeUndefined();
+    expect(scopesWith({ DATABASE_URL, SIGNUP_SCOPES: 'all' })).toBeUndefined();
+    expect(scopesWith({ SIGNUP_SCOPES: 'pets:read' })).toEqual(['pets:read']);
   });
 
   it('treat an empty variable as not set', () => {

@@ -3,6 +3,8 @@ import { reasonOf } from '@adoption-store/domain';
 export interface Setting<Value> {
   /** The default; undefined makes the setting optional. */
   readonly default: string | undefined;
+  /** The default if another setting is set. The description says so. */
+  readonly defaultWith?: { readonly setting: string; readonly default: string };
   readonly description: string;
   /** If that setting is set, this one is required. */
   readonly requiredBy?: string;
@@ -46,8 +48,9 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
   const faults: string[] = [];
   const textOf = (name: string) => (environment[name] === '' ? undefined : environment[name]);
   for (const [name, setting] of Object.entries(settings)) {
-    const text = textOf(name) ?? setting.default;
-    const { requiredBy } = setting;
+    const { requiredBy, defaultWith } = setting;
+    const isWith = defaultWith !== undefined && textOf(defaultWith.setting) !== undefined;
+    const text = textOf(name) ?? (isWith ? defaultWith.default : setting.default);
     if (text === undefined && requiredBy !== undefined && textOf(requiredBy) !== undefined)
       faults.push(`${name} must be set if ${requiredBy} is`);
     try {

@@ -12,7 +12,11 @@ const APPS: readonly (readonly [heading: string, settings: Settings])[] = [
 ];
 
 /** The section of a setting of several apps, if it isn't that of the first one. */
-const LISTED_AT: Readonly<Record<string, string>> = { PORTAL_URL: 'The portal', SMTP_URL: 'The worker' };
+const LISTED_AT: Readonly<Record<string, string>> = {
+  PORTAL_URL: 'The portal',
+  SUPPORT_CONTACT: 'The portal',
+  SMTP_URL: 'The worker',
+};
 
 const COLUMNS = ['Variable', 'Default', 'Meaning'];
 

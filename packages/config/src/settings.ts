@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { SCOPES } from '@adoption-store/domain';
 import { duration, integer, oneOf, type Setting } from './environment.js';
 import {
   apiUrl,
@@ -119,7 +120,8 @@ const countingSettings = {
 
 const SUPPORT_CONTACT = {
   default: undefined,
-  description: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
+  description:
+    'E-mail address or https URL of the operator, for pages, mails and errors where only the operator can help',
   read: contact,
 } as const;
 
@@ -185,6 +187,7 @@ export const apiSettings = {
     description: 'Address of the portal, for the links of the reference page',
     read: portalUrl,
   },
+  SUPPORT_CONTACT,
   BAN_REFUSALS: {
     default: '50',
     description: 'Ban a key after this many refused requests in one minute',
@@ -233,8 +236,10 @@ export const portalSettings = {
   SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
+    // A visitor of the embedded database is the operator.
+    defaultWith: { setting: 'DATABASE_URL', default: SCOPES.filter((scope) => scope !== 'pets:manage').join(',') },
     description:
-      '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas',
+      '[Scopes](../apps/api/README.md#scopes) of accounts that sign up themselves: `all`, or some with commas; by default with `DATABASE_URL` all but `pets:manage`',
     read: scopes,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -68,7 +68,16 @@ import { DEFAULT_MESSAGE_LIMIT } from './messages/message.js';
 import type { MessageOptions } from './messages/ports.js';
 import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
-import { CancelOrder, CompleteOrder, ExpireOrders, GetOrder, ListOrders, PlaceOrder } from './orders/use-cases.js';
+import {
+  CancelOrder,
+  CompleteOrder,
+  EndAnyOrder,
+  ExpireOrders,
+  GetOrder,
+  ListAllOrders,
+  ListOrders,
+  PlaceOrder,
+} from './orders/use-cases.js';
 import type { Ports } from './ports.js';
 import {
   DEFAULT_EVENT_RETENTION,
@@ -177,6 +186,8 @@ function orderUseCases(ports: Ports, options: Options) {
     getOrder: new GetOrder(ports),
     completeOrder: new CompleteOrder(ports),
     cancelOrder: new CancelOrder(ports),
+    listAllOrders: new ListAllOrders(ports),
+    endAnyOrder: new EndAnyOrder(ports),
     expireOrders: new ExpireOrders(ports, options),
   };
 }

@@ -9,6 +9,7 @@ import {
   later,
   type MessageId,
   MINUTE,
+  type OrderId,
   plan,
   PURGED_KINDS,
 } from '@adoption-store/domain';
@@ -188,6 +189,13 @@ function orders(setting: Setting) {
         }
       }
     },
+    listAllOrders: async () => {
+      // Without a status it is a list of all orders, which can't be cheaper.
+      for (const after of [undefined, 50_000n as OrderId])
+        await application.listAllOrders.execute({ status: 'placed', after, limit: 1_000 });
+    },
+    endAnyOrder: async () =>
+      application.endAnyOrder.execute({ id: (await setting.placeOrder()).id, outcome: 'completed' }),
     expireOrders: async () => {
       await setting.placeOrder();
       surroundings.clock.advance(49 * HOUR);

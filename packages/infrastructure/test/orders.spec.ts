@@ -40,7 +40,7 @@ function place({ orders }: Store, accountId: AccountId, animalId: AnimalId): Pro
 }
 
 function complete({ orders }: Store, { accountId, id }: Order): Promise<Order> {
-  return orders.change(id, (state) => decideEnd(state, { accountId, id, outcome: 'completed' }, noon));
+  return orders.change(id, (state) => decideEnd(state, { by: accountId, id, outcome: 'completed' }, noon));
 }
 
 function expire({ orders }: Store): Promise<readonly Order[]> {
@@ -92,7 +92,7 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
       ({ orders }: Store, { id, accountId }: Order, see: (state: EndState) => void) =>
         orders.change(id, (state) => {
           see(state);
-          return decideEnd(state, { accountId, id, outcome: 'completed' }, noon);
+          return decideEnd(state, { by: accountId, id, outcome: 'completed' }, noon);
         }),
     ],
     [

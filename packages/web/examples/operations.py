@@ -22,6 +22,7 @@ response.raise_for_status()
 print(response.json())
 
 # changePet
+# The key needs the scope pets:manage.
 response = session.patch(f"{url}/pets/1", json={"name": "Bella"}, timeout=30)
 response.raise_for_status()
 print(response.json())

@@ -10,6 +10,7 @@ curl -w '\n' -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/j
 curl -w '\n' -H "Authorization: Bearer $API_KEY" "$API_URL/pets?id=1"
 
 # changePet
+# The key needs the scope pets:manage.
 curl -w '\n' -X PATCH -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"name":"Bella"}' "$API_URL/pets/1"
 
 # placeOrder

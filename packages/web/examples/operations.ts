@@ -15,6 +15,7 @@ const pet = await store.pets.get(1n);
 console.log(`${pet.id} is ${pet.name}, ${pet.status}`);
 
 // changePet
+// The key needs the scope pets:manage.
 const changed = await store.pets.change(1n, { name: 'Bella' });
 console.log(`${changed.id} is ${changed.name}`);
 

@@ -245,19 +245,19 @@ class PlanThrottlerGuard extends ThrottlerGuard {
   }
 }
 
-const Scope = (scope: string) => SetMetadata('scope', scope);
+const Scopes = (...scopes: readonly string[]) => SetMetadata('scopes', scopes);
 
 @Injectable()
 class ScopesGuard implements CanActivate {
-  private readonly scopes = new Map<unknown, string>();
+  private readonly scopes = new Map<unknown, readonly string[]>();
 
   constructor(@Inject(Reflector) private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
     const handler = context.getHandler();
-    const scope = this.scopes.get(handler) ?? this.reflector.get<string>('scope', handler);
-    this.scopes.set(handler, scope);
-    return scope !== 'none';
+    const scopes = this.scopes.get(handler) ?? this.reflector.get<readonly string[]>('scopes', handler);
+    this.scopes.set(handler, scopes);
+    return scopes.every((scope) => scope !== 'none');
   }
 }
 
@@ -270,7 +270,7 @@ function valid<Wanted extends object>(type: new () => Wanted, plain: object): Wa
 @Controller('v1/pets')
 class PetsController {
   @Get()
-  @Scope('pets:read')
+  @Scopes('pets:read')
   async list(@Query() query: object, @Res({ passthrough: true }) reply: HttpReply): Promise<string> {
     const { limit = 20, status, after } = valid(ListQuery, query);
     reply.headers(JSON_TYPE);
@@ -278,7 +278,7 @@ class PetsController {
   }
 
   @Get(':id')
-  @Scope('pets:read')
+  @Scopes('pets:read')
   async get(@Param('id') id: string, @Res({ passthrough: true }) reply: HttpReply): Promise<string> {
     const pet = await find(Number(id));
     if (pet === undefined) throw new NotFoundException();
@@ -288,7 +288,7 @@ class PetsController {
 
   @Post()
   @HttpCode(201)
-  @Scope('pets:write')
+  @Scopes('pets:write')
   async add(@Body() body: object, @Res({ passthrough: true }) reply: HttpReply): Promise<string> {
     const pet = await add(valid(NewPet, body));
     reply.headers(JSON_TYPE);

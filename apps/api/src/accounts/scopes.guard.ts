@@ -1,4 +1,4 @@
-import { requireScope } from '@adoption-store/domain';
+import { requireScopes } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
@@ -25,7 +25,7 @@ export class ScopesGuard implements CanActivate {
     const { operation } = request.route;
     if (operation === undefined)
       throw new Error('the handler defines no operation, so nobody has decided who may use it');
-    for (const scope of operation.scopes) requireScope(request.caller, scope);
+    requireScopes(request.caller, operation.scopes);
     request.operation = operation;
     if (request.repeated !== undefined) refuseRepeatedHeaders(request.repeated);
     if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);

@@ -132,7 +132,7 @@ export class AnimalsController {
 
   @Operation('PATCH /v1/pets/{petId}', {
     id: 'changePet',
-    scope: 'pets:write',
+    scope: 'pets:manage',
     stability: 'beta',
     summary: 'Change an animal',
     description:
@@ -154,7 +154,7 @@ export class AnimalsController {
 
   @Operation('DELETE /v1/pets/{petId}', {
     id: 'withdrawPet',
-    scope: 'pets:write',
+    scope: 'pets:manage',
     stability: 'beta',
     summary: 'Withdraw an animal',
     description:

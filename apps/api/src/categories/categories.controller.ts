@@ -79,7 +79,7 @@ export class CategoriesController {
 
   @Operation('POST /v1/categories', {
     id: 'createCategory',
-    scope: 'pets:write',
+    scope: 'pets:manage',
     stability: 'beta',
     summary: 'Add a category',
     description:
@@ -117,7 +117,7 @@ export class CategoriesController {
 
   @Operation('PUT /v1/categories/{categoryId}', {
     id: 'nameCategory',
-    scope: 'pets:write',
+    scope: 'pets:manage',
     stability: 'beta',
     summary: 'Name a category',
     description:
@@ -146,7 +146,7 @@ export class CategoriesController {
 
   @Operation('DELETE /v1/categories/{categoryId}', {
     id: 'removeCategory',
-    scope: 'pets:write',
+    scope: 'pets:manage',
     stability: 'beta',
     summary: 'Remove a category',
     description:

@@ -40,8 +40,8 @@ send ${DEFAULT_ADDRESS_LIMIT} requests a minute without a valid key, then 429; a
 
 ## Scopes
 An API key that names no scopes may do everything that its account may. One that names some is answered 403
-\`insufficient_scope\` by every operation that needs another; \`WWW-Authenticate\` names the scope that is missing. Each
-operation says which scope it needs.
+\`insufficient_scope\` by every operation that needs another; the message and \`WWW-Authenticate\` name what is missing. Each
+operation says which scopes it needs. The operator decides what an account may do.
 
 | Scope | What it allows |
 | --- | --- |

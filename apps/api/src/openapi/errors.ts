@@ -33,7 +33,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   expired_api_key: 'the API key has expired',
   revoked_api_key: 'the API key has been revoked',
   disabled_api_key: 'the API key is disabled',
-  insufficient_scope: new InsufficientScope('API key', 'pets:write').message,
+  insufficient_scope: new InsufficientScope('API key', ['pets:manage']).message,
   not_found: 'there is no such animal',
   pet_not_available: 'the animal is not available',
   order_final: 'the order is already completed',
@@ -105,7 +105,7 @@ const REFUSALS = {
     'The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`.',
     'WWW-Authenticate',
   ],
-  403: ['Forbidden', 'The API key or its account lacks the scope of the operation.', 'WWW-Authenticate'],
+  403: ['Forbidden', 'The API key or its account lacks a scope of the operation.', 'WWW-Authenticate'],
   404: ['NotFound', 'There is no such resource, or it is not yours.', 'Idempotent-Replayed'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
   409: [

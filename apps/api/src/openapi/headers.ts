@@ -34,9 +34,10 @@ export const headers = {
   ...common,
   'Retry-After': always('Seconds to wait. A request after that time is accepted.', integer(1, 42)),
   'WWW-Authenticate': always(
-    'How to authenticate, or the scope that is missing (RFC 6750).',
+    'How to authenticate, or the scopes that are missing (RFC 6750).',
     text('Bearer realm="animal-adoption-store"', {
-      pattern: '^Bearer (realm="[^"]+"(, error="invalid_token")?|error="insufficient_scope", scope="[a-z]+:[a-z]+")$',
+      pattern:
+        '^Bearer (realm="[^"]+"(, error="invalid_token")?|error="insufficient_scope", scope="[a-z]+:[a-z]+( [a-z]+:[a-z]+)*")$',
     }),
   ),
   Location: always(

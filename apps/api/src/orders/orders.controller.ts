@@ -124,10 +124,10 @@ export class OrdersController {
 
   @Operation('POST /v1/store/orders/{orderId}/complete', {
     id: 'completeOrder',
-    scope: 'orders:write',
+    scope: ['orders:write', 'pets:manage'],
     stability: 'beta',
     summary: 'Complete an order',
-    description: 'The animal becomes `sold`.',
+    description: 'The animal becomes `sold`, for good. The operator may complete the order too.',
     success: { 200: ['The order is completed.', orderJson({ ...ENDED, status: 'completed' })] },
     refusals: [404],
   })
@@ -148,7 +148,7 @@ export class OrdersController {
     scope: 'orders:write',
     stability: 'beta',
     summary: 'Cancel an order',
-    description: 'The animal becomes `available` again.',
+    description: 'The animal becomes `available` again. The operator may cancel the order too.',
     success: { 200: ['The order is cancelled.', orderJson({ ...ENDED, status: 'cancelled' })] },
     refusals: [404],
   })

@@ -14,7 +14,8 @@ const USAGE = `Usage:
       holds an account to these scopes, from its next request on: each of its
       keys has those that both name. all: also those that are added later.
       The scopes are ${SCOPES.slice(0, 4).join(', ')},
-      ${SCOPES.slice(4, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
+      ${SCOPES.slice(4, 7).join(', ')},
+      ${SCOPES.slice(7, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
 `;
 
 export const accountCommands: Program = { commands: { list, plan: changePlan, scopes: changeScopes }, usage: USAGE };

@@ -22,6 +22,7 @@ import {
   addressOf,
   asUsage,
   type Command,
+  idOf,
   numberIn,
   parse,
   planOf,
@@ -46,8 +47,8 @@ const USAGE = `Usage:
       unless another is given; enterprise takes --per-minute and --per-day.
       The key has those of its scopes that its account has, too; without
       --scopes all of them. The scopes are ${SCOPES.slice(0, 3).join(', ')},
-      ${SCOPES.slice(3, 6).join(', ')},
-      ${SCOPES.slice(6, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
+      ${SCOPES.slice(3, 7).join(', ')},
+      ${SCOPES.slice(7, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
       Where there is SMTP, --unproven has to be given for an account whose
       holder has not proven the address.
@@ -154,7 +155,7 @@ function rowOf(
 }
 
 function disabling(args: string[], isDisabled: boolean): Command {
-  const id = keyId(parse(args, [], ['the ID of one key']).positionals[0]);
+  const id = idOf(parse(args, [], ['the ID of one key']).positionals[0]);
   return async ({ disableKey }) => {
     const key = await disableKey.execute({ id, isDisabled });
     return `key ${key.id} (…${key.ending}) is ${isDisabled ? 'disabled' : 'enabled'}\n`;
@@ -162,7 +163,7 @@ function disabling(args: string[], isDisabled: boolean): Command {
 }
 
 function revoke(args: string[]): Command {
-  const id = keyId(parse(args, [], ['the ID of one key']).positionals[0]);
+  const id = idOf(parse(args, [], ['the ID of one key']).positionals[0]);
   return async ({ revokeKey }) => {
     const key = await revokeKey.execute({ id });
     return `key ${key.id} (…${key.ending}) is revoked\n`;
@@ -171,7 +172,7 @@ function revoke(args: string[]): Command {
 
 function rotate(args: string[]): Command {
   const { values, positionals } = parse(args, ['overlap'], ['the ID of one key']);
-  const id = keyId(positionals[0]);
+  const id = idOf(positionals[0]);
   const hours = numberIn(values, 'overlap');
   if (hours !== undefined && hours > LONGEST_OVERLAP)
     throw new UsageError(`--overlap must be 0 to ${LONGEST_OVERLAP} hours`);
@@ -185,10 +186,4 @@ function stateOf(key: ApiKey, now: Instant): string {
 
 function timeOr(otherwise: string, time: Instant | undefined): string {
   return time === undefined ? otherwise : new Date(time).toISOString();
-}
-
-function keyId(text: string | undefined): bigint {
-  if (text === undefined || !/^[1-9]\d{0,17}$/.test(text))
-    throw new UsageError('ID must be a number, as `list` shows it');
-  return BigInt(text);
 }

@@ -5,14 +5,14 @@ import {
   checkAll,
   type Fields,
   GetAnimal,
-  hasScope,
+  hasScopes,
   ListCategories,
   ListOrders,
   MAX_PAGE_SIZE,
   newAnimal,
   type NewAnimal,
   PET_STATUSES,
-  requireScope,
+  requireScopes,
   WithdrawAnimal,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
@@ -23,7 +23,7 @@ import { type Answer, page, redirect } from '../http/pages.js';
 import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
-const TO_CHANGE = 'pets:write';
+const TO_CHANGE = ['pets:manage'] as const;
 
 class ChangeForm extends formOf(
   { name: 'Name', categoryId: 'Category number', status: 'Status', version: '' },
@@ -53,7 +53,7 @@ export class AnimalController {
 
   @Post()
   async change(@SignedIn() account: Account, @Id() id: bigint, @Body() form: ChangeForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const { values } = form;
     try {
       const change = checkAll({
@@ -73,13 +73,13 @@ export class AnimalController {
 
   @Get('withdraw')
   async showWithdrawal(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     return page('withdraw-animal', { form: new WithdrawalForm(), animal: await this.getAnimal.execute(id) });
   }
 
   @Post('withdraw')
   async withdraw(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const animal = await this.getAnimal.execute(id);
     try {
       await this.withdrawAnimal.execute({ id });
@@ -100,7 +100,7 @@ export class AnimalController {
       category: categories[0]?.name,
       orders: orders.filter(({ animalId }) => animalId === animal.id),
       searched: MAX_PAGE_SIZE,
-      mayChange: hasScope({ account }, TO_CHANGE),
+      mayChange: hasScopes({ account }, TO_CHANGE),
     });
   }
 }

@@ -5,7 +5,7 @@ import {
   type CategoryId,
   checkAll,
   type Fields,
-  hasScope,
+  hasScopes,
   int64From,
   ListAnimals,
   ListCategories,
@@ -13,7 +13,7 @@ import {
   newAnimal,
   type NewAnimal,
   PET_STATUSES,
-  requireScope,
+  requireScopes,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
@@ -22,7 +22,7 @@ import { address, EMPTY_PAGE, int64, List, oneOf, placeOf } from '../http/lists.
 import { type Answer, page, redirect } from '../http/pages.js';
 
 /** An account without this scope can only read, like its keys. */
-const TO_ADD = 'pets:write';
+const TO_ADD = ['pets:write'] as const;
 
 const LABELS = { name: 'Name', categoryId: 'Category number', status: 'Status' } satisfies Fields<NewAnimal>;
 
@@ -44,7 +44,7 @@ export class AnimalsController {
 
   @Post()
   async add(@SignedIn() account: Account, @Query() query: unknown, @Body() form: AnimalForm): Promise<Answer> {
-    requireScope({ account }, TO_ADD);
+    requireScopes({ account }, TO_ADD);
     const { values } = form;
     let added: Animal;
     try {
@@ -93,7 +93,7 @@ export class AnimalsController {
       names,
       categories,
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
-      mayAdd: hasScope({ account }, TO_ADD),
+      mayAdd: hasScopes({ account }, TO_ADD),
       tabs: list.tabs('status', [undefined, ...PET_STATUSES]),
       paging: list.paging(found),
     });

@@ -5,11 +5,11 @@ import {
   categoryName,
   checkAll,
   GetCategory,
-  hasScope,
+  hasScopes,
   ListCategories,
   NameCategory,
   RemoveCategory,
-  requireScope,
+  requireScopes,
   int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
@@ -20,7 +20,7 @@ import { type Answer, page, redirect } from '../http/pages.js';
 import { fingerprint, isChanged, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
-const TO_CHANGE = 'pets:write';
+const TO_CHANGE = ['pets:manage'] as const;
 
 class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' }) {}
 class NameForm extends formOf({ name: 'Name', version: '' }) {}
@@ -44,7 +44,7 @@ export class CategoriesController {
 
   @Post()
   async add(@SignedIn() account: Account, @Query() query: unknown, @Body() form: CategoryForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const { values } = form;
     let id: bigint | undefined;
     try {
@@ -66,14 +66,14 @@ export class CategoriesController {
 
   @Get(':id/name')
   async showName(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const { current, version } = await this.currentOf(id);
     return page('name-category', { form: new NameForm({ name: current, version }), id, current });
   }
 
   @Post(':id/name')
   async name(@SignedIn() account: Account, @Id() id: bigint, @Body() form: NameForm): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const { name, version } = form.values;
     try {
       await this.nameCategory.execute({ id, name, condition: unchangedSince(version, versionOf) });
@@ -87,13 +87,13 @@ export class CategoriesController {
 
   @Get(':id/remove')
   async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     return page('remove-category', { form: new RemovalForm(), category: await this.getCategory.execute(id) });
   }
 
   @Post(':id/remove')
   async remove(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    requireScope({ account }, TO_CHANGE);
+    requireScopes({ account }, TO_CHANGE);
     const category = await this.getCategory.execute(id);
     try {
       await this.removeCategory.execute({ id });
@@ -119,7 +119,7 @@ export class CategoriesController {
     return page('categories', {
       form,
       categories: found.items,
-      mayChange: hasScope({ account }, TO_CHANGE),
+      mayChange: hasScopes({ account }, TO_CHANGE),
       changed: int64From(fields(query, 'changed').changed),
       paging: list.paging(found),
     });

@@ -25,7 +25,6 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
   503: ['Temporarily unavailable', 'The service cannot be reached at the moment.'],
 };
-const NOT_ALLOWED = ['Not allowed', 'Your account lacks the scope for this.'] as const;
 const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 403,
@@ -85,6 +84,7 @@ export function plainError(status: number): Views['error'] {
 
 function explain(error: unknown, status: number): readonly [string, string] {
   if (error instanceof TooManyAttempts) return ['Too many attempts', `The limit is ${error.limit}.`];
-  if (error instanceof InsufficientScope) return NOT_ALLOWED;
+  if (error instanceof InsufficientScope)
+    return ['Not allowed', `Your account lacks a scope for this: ${error.scopes.join(', ')}.`];
   return EXPLANATIONS[status] ?? ['That did not work', 'The request was refused.'];
 }

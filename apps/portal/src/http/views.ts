@@ -196,7 +196,11 @@ export interface Views {
   /** `/categories/{id}/remove`, the confirmation. */
   readonly 'remove-category': FormPage & { readonly category: Category };
   /** The account's orders, with the names of the animals that are still there. */
-  readonly orders: ListView & { readonly orders: readonly Order[]; readonly names: ReadonlyMap<bigint, string> };
+  readonly orders: ListView & {
+    readonly orders: readonly Order[];
+    readonly names: ReadonlyMap<bigint, string>;
+    readonly mayComplete: boolean;
+  };
   readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
   /** `/messages/{id}` */
   readonly message: { readonly message: Message };

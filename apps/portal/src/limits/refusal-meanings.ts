@@ -11,7 +11,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   expired_api_key: 'The key has expired. Generate another one.',
   disabled_api_key: 'The key is disabled. You can enable it on its page.',
   revoked_api_key: 'The key was revoked. If you still need it, generate another one.',
-  insufficient_scope: 'The key or your account may not do this. Use a key with the scope of the operation.',
+  insufficient_scope:
+    'The key or your account lacks a scope of the operation. Use a key that has it, or ask for it if your account lacks it.',
   not_found: 'There is nothing at this path, or no such resource, or it is not yours.',
   method_not_allowed: 'The path has no such method. The header Allow of the response lists those that it has.',
   pet_not_available: 'The animal was ordered or sold.',

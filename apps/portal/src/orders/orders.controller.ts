@@ -1,8 +1,11 @@
-import { type Account, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
+import { type Account, hasScopes, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
 import { Controller, Get, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { EMPTY_PAGE, List, oneOf } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
+
+/** The keys of an account with these scopes complete its orders. */
+const TO_COMPLETE = ['orders:write', 'pets:manage'] as const;
 
 /** The account's orders. They can only be read here: the API places and ends them. */
 @Controller('orders')
@@ -13,16 +16,18 @@ export class OrdersController {
   ) {}
 
   @Get()
-  async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
+  async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
     const list = new List('/orders', query, { status: oneOf(ORDER_STATUSES) });
+    const newest = { accountId: account.id, first: 'newest' } as const;
     const found =
       list.wanted === undefined
         ? EMPTY_PAGE
-        : await this.listOrders.execute({ accountId, first: 'newest', ...list.wanted, ...list.place(int64From) });
+        : await this.listOrders.execute({ ...newest, ...list.wanted, ...list.place(int64From) });
     const orders = found.items;
     const { items: animals } = await this.listAnimals.execute({ ids: orders.map(({ animalId }) => animalId) });
     return page('orders', {
       orders,
+      mayComplete: hasScopes({ account }, TO_COMPLETE),
       names: new Map(animals.map(({ id, name }) => [id, name])),
       filter: list.filter,
       tabs: list.tabs('status', [undefined, ...ORDER_STATUSES]),

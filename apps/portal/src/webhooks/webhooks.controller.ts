@@ -12,7 +12,7 @@ import {
   type EventType,
   GetDelivery,
   GetWebhook,
-  hasScope,
+  hasScopes,
   type Instant,
   instant,
   isDeliveryId,
@@ -23,7 +23,7 @@ import {
   MINUTE,
   PingWebhook,
   RecoverDeliveries,
-  requireScope,
+  requireScopes,
   RetryDelivery,
   RotateWebhookSecret,
   SECRET_OVERLAP,
@@ -39,13 +39,13 @@ import { type Answer, page, redirect } from '../http/pages.js';
 import type { ShownWebhook, Views } from '../http/views.js';
 
 /** An account without this scope can only look, as it can do nothing else with its keys. */
-const TO_CHANGE = 'webhooks:write';
+const TO_CHANGE = ['webhooks:write'] as const;
 
 /** What the account may do. A form that would be refused isn't shown. */
 function allowed(account: Account): Pick<Views['webhooks'], 'mayChange' | 'mayHaveSent'> {
   return {
-    mayChange: hasScope({ account }, TO_CHANGE),
-    mayHaveSent: DELIVERY_SCOPES.every((scope) => hasScope({ account }, scope)),
+    mayChange: hasScopes({ account }, TO_CHANGE),
+    mayHaveSent: hasScopes({ account }, DELIVERY_SCOPES),
   };
 }
 
@@ -107,7 +107,7 @@ export class WebhooksController {
 
   @Post()
   async create(@SignedIn() account: Account, @Body() form: WebhookForm): Promise<Answer> {
-    for (const scope of DELIVERY_SCOPES) requireScope({ account }, scope);
+    requireScopes({ account }, DELIVERY_SCOPES);
     const request = requestOf(account);
     if (!(await this.isFirst(form, { ...request, id: 'new' }))) return redirect('/webhooks', 'form-sent-before');
     const { types, values } = form;
@@ -267,7 +267,7 @@ export class WebhooksController {
 
 /** The webhook, if the account may change it. @throws InsufficientScope */
 function toChange(account: Account, id: string): WebhookCommand {
-  requireScope({ account }, TO_CHANGE);
+  requireScopes({ account }, TO_CHANGE);
   return { ...requestOf(account), id };
 }
 

@@ -6,7 +6,16 @@ import { anAccount } from '../testing/builders.js';
 import { decisions, inMemoryPorts } from '../testing/index.js';
 import { closedEmail, decidePlan, decideScopes } from './account.js';
 import { describePlan, plan, type PlanName, PLANS, samePlan } from './plan.js';
-import { describeScopes, hasScope, readScopes, requireScope, scopeList, SCOPES, sharedScopes } from './scope.js';
+import {
+  describeScopes,
+  hasScopes,
+  readScopes,
+  requireScopes,
+  type Scope,
+  scopeList,
+  SCOPES,
+  sharedScopes,
+} from './scope.js';
 
 const EMAIL = 'dev@example.com';
 const refusal = (message = '') =>
@@ -115,31 +124,38 @@ describe('a plan', () => {
   });
 });
 
-describe('a request has a scope', () => {
+describe('a request has the scopes of an operation', () => {
   const anyScopes = fc.option(fc.subarray([...SCOPES], { minLength: 1 }), { nil: undefined });
 
-  it('exactly where its key, if there is one, and its account both name it or name none', () => {
+  it('exactly where its key, if there is one, and its account both name each or name none', () => {
     fc.assert(
-      fc.property(fc.option(anyScopes), anyScopes, fc.constantFrom(...SCOPES), (ofKey, ofAccount, scope) => {
+      fc.property(fc.option(anyScopes), anyScopes, fc.subarray([...SCOPES]), (ofKey, ofAccount, needed) => {
         const account = { scopes: ofAccount };
         const holders = ofKey === null ? { account } : { account, key: { scopes: ofKey } };
-        const isNamed = [ofKey ?? undefined, ofAccount].every((scopes) => scopes?.includes(scope) ?? true);
-        expect(hasScope(holders, scope)).toBe(isNamed);
+        const isNamed = (scope: Scope) =>
+          [ofKey ?? undefined, ofAccount].every((scopes) => scopes?.includes(scope) ?? true);
+        expect(hasScopes(holders, needed)).toBe(needed.every(isNamed));
         const shared = sharedScopes(holders);
-        expect(shared?.includes(scope) ?? true).toBe(isNamed);
+        expect(shared ?? SCOPES).toEqual(SCOPES.filter(isNamed));
         expect(shared === undefined).toBe((ofKey ?? undefined) === undefined && ofAccount === undefined);
       }),
     );
   });
 
   it.each([
-    ['the API key lacks the scope pets:write', ['pets:read'], undefined],
-    ['the account lacks the scope pets:write', undefined, ['pets:read']],
-    ['the account lacks the scope pets:write', ['pets:read'], ['pets:read']],
-  ] as const)('or is refused: %s', (message, ofKey, ofAccount) => {
-    const insufficient = { code: 'insufficient_scope', kind: 'forbidden', scope: 'pets:write', message };
+    ['the API key lacks the scope pets:manage', ['orders:write'], undefined, ['pets:manage']],
+    [
+      'the API key lacks the scopes orders:write and pets:manage',
+      ['pets:read'],
+      undefined,
+      ['orders:write', 'pets:manage'],
+    ],
+    ['the account lacks the scope pets:manage', undefined, ['orders:write'], ['pets:manage']],
+    ['the account lacks the scope pets:manage', ['pets:read'], ['orders:write'], ['pets:manage']],
+  ] as const)('or is refused: %s', (message, ofKey, ofAccount, scopes) => {
+    const insufficient = { code: 'insufficient_scope', kind: 'forbidden', scopes, message };
     expect(() => {
-      requireScope({ key: { scopes: ofKey }, account: { scopes: ofAccount } }, 'pets:write');
+      requireScopes({ key: { scopes: ofKey }, account: { scopes: ofAccount } }, ['orders:write', 'pets:manage']);
     }).toThrow(expect.objectContaining(insufficient));
   });
 });

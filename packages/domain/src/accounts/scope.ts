@@ -4,6 +4,7 @@ import { DomainError, invalid } from '../kernel/errors.js';
 export const SCOPES = [
   'pets:read',
   'pets:write',
+  'pets:manage',
   'orders:read',
   'orders:write',
   'messages:read',
@@ -16,9 +17,10 @@ export type Scope = (typeof SCOPES)[number];
 /** The texts for people who choose scopes. */
 export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'pets:read': 'Read animals and categories',
-  'pets:write': 'Add, change and withdraw animals and categories',
+  'pets:write': 'Add animals',
+  'pets:manage': 'Change and withdraw animals, change categories, and complete orders (with orders:write)',
   'orders:read': 'Read the orders of the account',
-  'orders:write': 'Place, complete and cancel orders',
+  'orders:write': 'Place and cancel orders',
   'messages:read': 'Read the messages of the account',
   'messages:write': 'Send messages to the store',
   'events:read': 'Read what has happened in the store',
@@ -38,31 +40,38 @@ export interface ScopeHolders {
   readonly key?: Holder | undefined;
 }
 
-/** The key, or its account, lacks a scope. */
+/** The key, or its account, lacks these scopes. */
 export class InsufficientScope extends DomainError {
   constructor(
-    holder: 'account' | 'API key',
-    readonly scope: Scope,
+    readonly holder: 'account' | 'API key',
+    readonly scopes: readonly Scope[],
   ) {
-    super('insufficient_scope', `the ${holder} lacks the scope ${scope}`);
+    super(
+      'insufficient_scope',
+      `the ${holder} lacks the scope${scopes.length === 1 ? '' : 's'} ${scopes.join(' and ')}`,
+    );
   }
 }
 
-/** Whether both have the scope. A key can do no more than its account. */
-export function hasScope({ account, key }: ScopeHolders, scope: Scope): boolean {
-  return includesScope(account, scope) && (key === undefined || includesScope(key, scope));
+/** Whether both have each of the scopes. A key can do no more than its account. */
+export function hasScopes({ account, key }: ScopeHolders, scopes: readonly Scope[]): boolean {
+  return scopes.every((scope) => includesScope(account, scope) && (key === undefined || includesScope(key, scope)));
 }
 
 /** The scopes that both have. Undefined: all. */
 export function sharedScopes(holders: ScopeHolders): Scopes {
   if (holders.account.scopes === undefined && holders.key?.scopes === undefined) return undefined;
-  return SCOPES.filter((scope) => hasScope(holders, scope));
+  return SCOPES.filter((scope) => hasScopes(holders, [scope]));
 }
 
-/** @throws InsufficientScope */
-export function requireScope(holders: ScopeHolders, scope: Scope): void {
-  if (hasScope(holders, scope)) return;
-  throw new InsufficientScope(includesScope(holders.account, scope) ? 'API key' : 'account', scope);
+/** @throws InsufficientScope that names what the account lacks, or else what the key lacks. */
+export function requireScopes(holders: ScopeHolders, scopes: readonly Scope[]): void {
+  if (hasScopes(holders, scopes)) return;
+  const { account, key = account } = holders;
+  const lacking = (holder: Holder) => scopes.filter((scope) => !includesScope(holder, scope));
+  const ofAccount = lacking(account);
+  if (ofAccount.length > 0) throw new InsufficientScope('account', ofAccount);
+  throw new InsufficientScope('API key', lacking(key));
 }
 
 /** The scopes of these names, in the order of `SCOPES`. @throws DomainError `invalid_parameter` */

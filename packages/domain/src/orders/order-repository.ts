@@ -1,4 +1,4 @@
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
 import type { Instant } from '../kernel/clock.js';
 import type { PagePart } from '../kernel/page.js';
@@ -9,6 +9,20 @@ export interface OrderQuery extends PagePart<OrderId> {
   readonly accountId: AccountId;
   /** Only orders of this status. */
   readonly status?: OrderStatus | undefined;
+}
+
+export interface AllOrdersQuery {
+  /** Only placed orders. Without it all. */
+  readonly status?: 'placed' | undefined;
+  /** The list begins after that order. */
+  readonly after?: OrderId | undefined;
+  readonly limit: number;
+}
+
+/** An order as the operator sees it. */
+export interface AccountOrder {
+  readonly account: Account;
+  readonly order: Order;
 }
 
 /**
@@ -31,6 +45,8 @@ export interface OrderRepository {
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
+  /** The matching orders of all accounts, also of closed ones, ascending by id. */
+  listAll(query: AllOrdersQuery): Promise<readonly AccountOrder[]>;
   /**
    * Stores the order and the animal that `decide` returns. Both are locked.
    *

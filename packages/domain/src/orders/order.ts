@@ -99,7 +99,10 @@ export interface OwnOrder {
   readonly id: bigint;
 }
 
-export interface OrderEnd extends OwnOrder {
+export interface OrderEnd {
+  readonly id: bigint;
+  /** The account whose order it must be. The operator may end every order. */
+  readonly by: AccountId | 'operator';
   readonly outcome: OrderOutcome;
   readonly condition?: Condition<Order> | undefined;
 }
@@ -113,12 +116,12 @@ export interface EndedOrder extends WithEvents {
 /**
  * The order and its animal after the order has ended.
  *
- * @throws DomainError `not_found` if the account has no such order, `precondition_failed`, `order_final` if it has
- * already ended.
+ * @throws DomainError `not_found` if there is no such order or it is another account's, `precondition_failed`,
+ * `order_final` if it has already ended.
  */
 export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Instant): EndedOrder {
-  const { accountId, id, outcome, condition } = end;
-  if (order?.accountId !== accountId) throw orderNotFound(id);
+  const { by, id, outcome, condition } = end;
+  if (order === undefined || (by !== 'operator' && order.accountId !== by)) throw orderNotFound(id, by);
   condition?.(order);
   if (order.status !== 'placed') throw new DomainError('order_final', `the order ${id} is ${order.status} already`);
   return ended(order, animal, outcome, now);
@@ -144,6 +147,6 @@ export function tooManyOrders(most: number): DomainError {
   );
 }
 
-export function orderNotFound(id: bigint): DomainError {
-  return new DomainError('not_found', `no order of this account has the id ${id}`);
+export function orderNotFound(id: bigint, by: OrderEnd['by']): DomainError {
+  return new DomainError('not_found', `no order${by === 'operator' ? '' : ' of this account'} has the id ${id}`);
 }

@@ -76,7 +76,7 @@ describe('placing an order', () => {
 
 describe('ending an order', () => {
   const given = decisions({ it, expect }, (state: EndState, command: OrderEnd) => decideEnd(state, command, noon));
-  const end = (outcome: OrderOutcome, accountId = alice) => ({ accountId, id: placed.id, outcome });
+  const end = (outcome: OrderOutcome, by: OrderEnd['by'] = alice) => ({ by, id: placed.id, outcome });
   const [complete, cancel, cancelAsBob] = [end('completed'), end('cancelled'), end('cancelled', bob)];
   const cancelAsSeen = { ...cancel, condition: unchanged(placed) };
   const sold: Animal = { ...luna, status: 'sold' };
@@ -110,6 +110,15 @@ describe('ending an order', () => {
   given('another’s that has ended', thatIs('expired'))
     .when('it is cancelled', cancelAsBob)
     .thenRefused('not_found', missing);
+  given('another account’s', there)
+    .when('the operator completes it', end('completed', 'operator'))
+    .then('its animal is sold, and the events are the account’s', endedWith('completed', sold));
+  given('one that is completed', thatIs('completed'))
+    .when('the operator cancels it', end('cancelled', 'operator'))
+    .thenRefused('order_final', 'the order 5 is completed already');
+  given('no order', nothing)
+    .when('the operator cancels it', end('cancelled', 'operator'))
+    .thenRefused('not_found', 'no order has the id 5');
   given('one whose animal was sold by hand', soldByHand)
     .when('it is cancelled', cancel)
     .then('it stays sold', stillSold);

@@ -15,6 +15,7 @@ import {
   type OrderStatus,
   type OwnOrder,
 } from './order.js';
+import type { AccountOrder, AllOrdersQuery } from './order-repository.js';
 import type { OrderOptions, OrderPorts } from './ports.js';
 
 export class PlaceOrder {
@@ -63,18 +64,27 @@ export class ListOrders {
   }
 }
 
+/** The orders of all accounts, for the operator. */
+export class ListAllOrders {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
+
+  async execute(query: AllOrdersQuery): Promise<readonly AccountOrder[]> {
+    return this.ports.orders.listAll(query);
+  }
+}
+
 export class GetOrder {
   constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
 
   /** @throws DomainError `not_found`, also for another account's order. */
   async execute({ accountId, id }: OwnOrder): Promise<Order> {
     const order = await this.ports.orders.findById(accountId, id as OrderId);
-    if (order === undefined) throw orderNotFound(id);
+    if (order === undefined) throw orderNotFound(id, accountId);
     return order;
   }
 }
 
-export type EndOrderInput = Omit<OrderEnd, 'outcome'>;
+export type EndOrderInput = OwnOrder & Pick<OrderEnd, 'condition'>;
 
 type EndPorts = Pick<OrderPorts, 'orders' | 'clock'>;
 
@@ -83,8 +93,8 @@ export class CompleteOrder {
   constructor(private readonly ports: EndPorts) {}
 
   /** @throws DomainError as `decideEnd`. */
-  async execute(order: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, outcome: 'completed' }, transaction);
+  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
+    return endOrder(this.ports, { ...order, by, outcome: 'completed' }, transaction);
   }
 }
 
@@ -93,8 +103,18 @@ export class CancelOrder {
   constructor(private readonly ports: EndPorts) {}
 
   /** @throws DomainError as `decideEnd`. */
-  async execute(order: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, outcome: 'cancelled' }, transaction);
+  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
+    return endOrder(this.ports, { ...order, by, outcome: 'cancelled' }, transaction);
+  }
+}
+
+/** Completes or cancels an order of any account, for the operator. Its events are those of that account. */
+export class EndAnyOrder {
+  constructor(private readonly ports: EndPorts) {}
+
+  /** @throws DomainError as `decideEnd`. */
+  async execute(order: Pick<OrderEnd, 'id' | 'outcome'>): Promise<Order> {
+    return endOrder(this.ports, { id: order.id, outcome: order.outcome, by: 'operator' });
   }
 }
 

@@ -10,7 +10,8 @@ import {
   type PlacedOrder,
   type PlacementState,
 } from '../orders/order.js';
-import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
+import type { AccountOrder, AllOrdersQuery, OrderQuery, OrderRepository } from '../orders/order-repository.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
@@ -22,6 +23,7 @@ export class InMemoryOrderRepository implements OrderRepository {
   readonly remember = () => remember(this.orders);
 
   constructor(
+    private readonly accounts: InMemoryAccountRepository,
     private readonly animals: InMemoryAnimalRepository,
     private readonly events: InMemoryEventFeed,
   ) {
@@ -53,6 +55,17 @@ export class InMemoryOrderRepository implements OrderRepository {
       .filter((order) => after === undefined || order.id > after)
       .filter((order) => before === undefined || order.id < before)
       .slice(...(before === undefined ? [0, limit] : [-limit]));
+  }
+
+  async listAll({ status, after, limit }: AllOrdersQuery): Promise<readonly AccountOrder[]> {
+    return [...this.orders.values()]
+      .filter((order) => status === undefined || order.status === status)
+      .filter((order) => after === undefined || order.id > after)
+      .slice(0, limit)
+      .flatMap((order) => {
+        const account = this.accounts.accountOf(order.accountId);
+        return account === undefined ? [] : [{ account, order }];
+      });
   }
 
   async change(id: OrderId, decide: (state: EndState) => EndedOrder): Promise<Order> {

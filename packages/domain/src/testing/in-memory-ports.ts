@@ -47,7 +47,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, options.categories);
-  const orders = new InMemoryOrderRepository(animals, events);
+  const orders = new InMemoryOrderRepository(accounts, animals, events);
   const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {

@@ -1,8 +1,11 @@
-import type { Order } from '@adoption-store/domain';
+import type { AccountOrder, Order } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
+import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { instantColumn, int64Column } from '../database/columns.js';
 
-export const orderSchema = new EntitySchema<Order>({
+export type OrderRow = Order & { readonly account?: AccountRow };
+
+export const orderSchema = new EntitySchema<OrderRow>({
   name: 'Order',
   tableName: 'orders',
   columns: {
@@ -13,4 +16,16 @@ export const orderSchema = new EntitySchema<Order>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
   },
+  relations: {
+    account: {
+      type: 'many-to-one',
+      target: 'Account',
+      nullable: false,
+      joinColumn: { name: 'account_id', foreignKeyConstraintName: 'orders_account_id_fkey' },
+    },
+  },
 });
+
+export function accountOrderFrom({ account, ...order }: OrderRow): AccountOrder[] {
+  return account === undefined ? [] : [{ account: accountFrom(account), order }];
+}

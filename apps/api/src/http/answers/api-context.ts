@@ -9,6 +9,8 @@ export class ApiContext {
     private readonly publicUrl: string | undefined,
     /** The log for defects. */
     readonly logger: FastifyBaseLogger,
+    /** The operator's e-mail address or https URL, if it is known. */
+    readonly contact: string | undefined,
   ) {}
 
   /** The origin of absolute links, such as `https://api.example.com`. */

@@ -25,7 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
-    const body = isRefusal(error) ? errorBody(error.code, error.message) : INTERNAL_ERROR;
+    const body = isRefusal(error) ? errorBody(error.code, this.messageOf(error)) : INTERNAL_ERROR;
     request.errorCode = body.code;
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
@@ -34,11 +34,18 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
     }
     if (error instanceof InsufficientScope) {
-      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scope}"`);
+      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scopes.join(' ')}"`);
     }
     if (error instanceof PreconditionFailed && error.version !== undefined) reply.header('etag', error.version);
     if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
+  }
+
+  /** Only the operator can give an account a scope. A key with other scopes is made by its account. */
+  private messageOf(error: Error): string {
+    const { contact } = this.context;
+    const needsOperator = error instanceof InsufficientScope && error.holder === 'account' && contact !== undefined;
+    return needsOperator ? `${error.message}; contact ${contact}` : error.message;
   }
 
   /**

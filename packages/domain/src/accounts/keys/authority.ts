@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/clock.js';
 import { type Account, type AccountId, requireVersion } from '../account.js';
 import { type ApiKey, invalidKey, type KeyRequester, requireUsable } from './api-key.js';
-import { requireScope, type Scope } from '../scope.js';
+import { requireScopes, type Scope } from '../scope.js';
 
 /**
  * The one that asks for a change: a key of the account, a person who is signed in to it, or the operator. The operator
@@ -47,5 +47,5 @@ export function requireAuthority(
   else if (key === undefined) throw invalidKey();
   else requireUsable(key, now);
   if (account === undefined) throw invalidKey();
-  for (const scope of scopes) requireScope({ account, key }, scope);
+  requireScopes({ account, key }, scopes);
 }

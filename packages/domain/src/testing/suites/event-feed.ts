@@ -122,17 +122,18 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
         await expectEvents(...[luna, ...stored].map(added));
       });
 
-      it('the placement and each end of an order, with what becomes of its animal, for its account alone', async () => {
+      it('the placement and each end of an order, with what becomes of its animal, for its account alone, whoever ends it', async () => {
         const luna = await add();
         const expected = [added(luna)];
-        for (const [outcome, status] of [
-          ['cancelled', 'available'],
-          ['expired', 'available'],
-          ['completed', 'sold'],
+        for (const [outcome, status, by] of [
+          ['cancelled', 'available', account.id],
+          ['expired', 'available', account.id],
+          ['cancelled', 'available', 'operator'],
+          ['completed', 'sold', 'operator'],
         ] as const) {
           const order = await place(luna.id);
           await expect(place(luna.id)).rejects.toMatchObject({ code: 'pet_not_available' });
-          const end = { accountId: account.id, id: order.id, outcome };
+          const end = { by, id: order.id, outcome };
           const due = { placedUntil: NOON, limit: 100 };
           const [ended = order] =
             outcome === 'expired'

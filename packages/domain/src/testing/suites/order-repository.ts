@@ -14,7 +14,7 @@ import {
   type OrderOutcome,
   type PlacementState,
 } from '../../orders/order.js';
-import type { OrderQuery, OrderRepository } from '../../orders/order-repository.js';
+import type { AllOrdersQuery, OrderQuery, OrderRepository } from '../../orders/order-repository.js';
 import { atOnce, eventless, NOON, openBefore, present, race, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -134,6 +134,21 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
         expect(await list({ status, after: matching[0]?.id, limit: 1 })).toEqual([matching[1]]);
         expect(await list({ status, before: matching[2]?.id, limit: 1 })).toEqual([matching[1]]);
       }
+    });
+
+    it('lists the orders of all accounts with their accounts, all or the placed ones, ascending and no more than asked for', async () => {
+      const before = await store.placed();
+      const [one, other] = [await store.placed(), await store.placed(NOON, store.other)];
+      const ended = await store.end((await store.placed()).id, 'cancelled');
+      const last = await store.placed(NOON, store.other);
+      const list = (query: Partial<AllOrdersQuery>) => orders.listAll({ after: before.id, limit: 100, ...query });
+      const found = await list({});
+      expect(found.map(({ order }) => order)).toEqual([one, other, ended, last]);
+      for (const { account, order } of found) expect(account).toEqual(await ports.accounts.findById(order.accountId));
+      expect(await list({ status: 'placed' })).toEqual(found.filter(({ order }) => order.id !== ended.id));
+      expect(await list({ status: 'placed', after: other.id })).toEqual(found.slice(-1));
+      expect(await list({ limit: 2 })).toEqual(found.slice(0, 2));
+      expect((await list({ after: undefined, limit: 1 })).length).toBe(1);
     });
 
     describe('expiry', () => {
@@ -267,7 +282,7 @@ async function openOrderStore({ accounts, animals, orders }: Pick<Ports, OrderPo
   /** Places an order for a new animal. */
   const placed = async (createdAt = NOON, by = accountId) => place(await addAnimal(), createdAt, by);
   const end = (id: OrderId, outcome: OrderOutcome, at = later(NOON, MINUTE)) =>
-    orders.change(id, (state) => decideEnd(state, { accountId, id, outcome }, at));
+    orders.change(id, (state) => decideEnd(state, { by: accountId, id, outcome }, at));
   const expire = (placedUntil: Instant, limit = 100, at = later(NOON, HOUR)) =>
     orders.expire({ placedUntil, limit }, (state) => decideExpiry(state, at - placedUntil, at));
   /** Leaves nothing due: expiry asks for no account, so it would take the orders of an earlier test. */
