@@ -11,6 +11,7 @@ const KEY = 'Authorization: Bearer {key}';
 const GET = 'GET /v1/pets HTTP/1.1';
 const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED = 'Transfer-Encoding: chunked';
+const KEEP = 'Connection: keep-alive';
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket'];
 const BODY = '{"name":"Luna","categoryId":1}';
 const SIZE = BODY.length.toString(16);
@@ -36,6 +37,10 @@ const lengths = (...values: readonly string[]) => framed(values.map(length), BOD
 const chunks = (bytes: string) => framed([CHUNKED], bytes);
 const trailed = (trailer: string) => chunks(`${SIZE}\r\n${BODY}\r\n0\r\n${lines(trailer)}`);
 const coded = (...headers: readonly string[]) => framed(headers, `${SIZE}\r\n${BODY}\r\n${END}`);
+/** The same, and a good request behind it: none is answered once the framing was faulty. */
+const miscoded = (...codings: readonly string[]) =>
+  `${coded(...codings.map((coding) => `Transfer-Encoding: ${coding}`))}${good}`;
+const inHttp10 = (text: string) => text.replace('HTTP/1.1', 'HTTP/1.0');
 /** A POST of these bytes as JSON. */
 const post = (body: string | Buffer, target = '/v1/pets', ...headers: readonly string[]) => {
   const bytes = Buffer.from(body);
@@ -169,6 +174,24 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['behind a Content-Length of 0', 'bad_request', coded(length(0), CHUNKED)],
     ['without chunked', 'bad_request', coded('Transfer-Encoding: gzip')],
     ['sent twice', 'bad_request', coded(CHUNKED, 'Transfer-Encoding: gzip')],
+    ['of another coding before chunked', 'bad_request', miscoded('gzip, chunked')],
+    ['of another coding, on a line before chunked', 'bad_request', miscoded('gzip', 'chunked')],
+    ['of identity before chunked', 'bad_request', miscoded('identity, chunked')],
+    ['of chunked twice', 'bad_request', miscoded('chunked, chunked')],
+    ['of chunked on two lines', 'bad_request', miscoded('chunked', 'chunked')],
+    ['of an empty line before chunked', 'bad_request', miscoded('', 'chunked')],
+    ['of chunked and a comma', 'bad_request', miscoded('chunked,')],
+    ['of a comma and chunked', 'bad_request', miscoded(', chunked')],
+    ['of chunked with a parameter', 'bad_request', miscoded('chunked;q=1')],
+    ['of chunked in quotes', 'bad_request', miscoded('"chunked"')],
+    ['of chunked behind a vertical tab', 'bad_request', miscoded('\x0bchunked')],
+    ['that is empty', 'bad_request', miscoded('')],
+    ['that is empty, at a long URL', 'bad_request', framed(['Transfer-Encoding:'], good, `/${LONG.slice(0, 9_000)}`)],
+    ['of another coding, on GET', 'bad_request', `${headed('Transfer-Encoding: gzip, chunked')}${END}${good}`],
+    ['in HTTP/1.0', 'bad_request', inHttp10(miscoded('chunked'))],
+    ['in HTTP/1.0 that is to be kept alive', 'bad_request', inHttp10(coded(CHUNKED, KEEP)) + good],
+    ['in HTTP/1.0, beside a Content-Length', 'bad_request', inHttp10(coded(CHUNKED, length(30), KEEP)) + good],
+    ['of chunked in other letters, with white space', [201, 200], miscoded('  CHUNKed ')],
   ],
   'a chunk': [
     ['whose size is no number', 'bad_request', chunks(`zz\r\n${BODY}\r\n${END}`)],

@@ -384,6 +384,9 @@ function backup(url: string, file: string) {
   return runScript(bin, 'backup.sh', { DATABASE_URL: url }, file);
 }
 
-function restore(url: string, ...args: readonly string[]) {
-  return runScript(bin, 'restore.sh', { DATABASE_URL: url }, ...args);
+/** As backup.md says: `migrate` follows, and revokes what default privileges gave to the services. */
+async function restore(url: string, ...args: readonly string[]) {
+  const restored = await runScript(bin, 'restore.sh', { DATABASE_URL: url }, ...args);
+  if (restored.code === 0) expect(await run(MIGRATE, [], { DATABASE_URL: url })).toMatchObject({ code: 0, stderr: '' });
+  return restored;
 }

@@ -3,6 +3,14 @@ import { ask, MIGRATE, nameOf, openAnotherPostgres, run, until } from '@adoption
 import { ROLES, tell } from '../support/operator-scripts.js';
 import { issueKey, startApi, startWorker } from '../support/services.js';
 
+/** The tables in which the services' role may not add, change and delete rows. */
+const LIMITED: Readonly<Record<string, string>> = {
+  migrations: 'SELECT',
+  deployment: 'SELECT, UPDATE',
+  event_feed: 'SELECT, UPDATE',
+  secrets: 'SELECT, INSERT',
+};
+
 describe('roles.sql', () => {
   let database: Awaited<ReturnType<typeof openAnotherPostgres>>;
 
@@ -37,6 +45,25 @@ describe('roles.sql', () => {
     expect(await run(MIGRATE, [], { DATABASE_URL: as('store_b') })).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('keeps from the services’ role what would stop every service, whoever grants first', async () => {
+    const asOwner = { DATABASE_URL: as('store_owner') };
+    await runAsAdministrator();
+    expect(await run(MIGRATE, [], asOwner)).toMatchObject({ code: 0, stderr: '' });
+    await expectLimitedRights();
+    await tell(as('store_admin'), ROLES);
+    await expectLimitedRights();
+    // As by default privileges of somebody else, or in a restore.
+    await tell(as('store_owner'), `GRANT ALL ON ${Object.keys(LIMITED).join()} TO store_serving, PUBLIC`);
+    expect(await run(MIGRATE, [], asOwner)).toMatchObject({ code: 0, stderr: '' });
+    await expectLimitedRights();
+  });
+
+  it('does so in a database that had one role until now', async () => {
+    expect(await run(MIGRATE, [], { DATABASE_URL: database.url })).toMatchObject({ code: 0, stderr: '' });
+    await tell(database.url, ROLES);
+    await expectLimitedRights();
+  });
+
   /** Runs the script as a role that isn't a superuser, and enables the logins. */
   async function runAsAdministrator(): Promise<void> {
     const create = 'CREATE ROLE store_admin LOGIN CREATEROLE';
@@ -49,6 +76,22 @@ describe('roles.sql', () => {
     return database.url.replace('user=postgres', `user=${role}`);
   }
 
+  async function expectLimitedRights(): Promise<void> {
+    const rows = await ask<{ table: string; rights: string }>(
+      database.url,
+      `SELECT relname AS table, string_agg(name, ', ' ORDER BY place) AS rights
+       FROM pg_class, unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[])
+         WITH ORDINALITY AS every (name, place)
+       WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND has_table_privilege('store_a', oid, name)
+       GROUP BY relname`,
+    );
+    const tables = rows.map(({ table }) => table);
+    expect(tables).toEqual(expect.arrayContaining(Object.keys(LIMITED)));
+    expect(rows).toEqual(
+      tables.map((table) => ({ table, rights: LIMITED[table] ?? 'SELECT, INSERT, UPDATE, DELETE' })),
+    );
+  }
+
   async function expectNoChangeOfTables(): Promise<void> {
     const statements = [
       'CREATE TABLE more ()',
@@ -56,6 +99,15 @@ describe('roles.sql', () => {
       'ALTER TABLE animals ADD COLUMN more text',
       'ALTER TABLE api_keys DISABLE TRIGGER api_keys_changed',
       'TRUNCATE sessions',
+      'DELETE FROM migrations',
+      'UPDATE migrations SET name = name',
+      "INSERT INTO migrations (timestamp, name) VALUES (1, 'a')",
+      'DELETE FROM event_feed',
+      'DELETE FROM deployment',
+      "UPDATE secrets SET value = repeat('a', 32)",
+      "SELECT setval('category_ids', 9e15::bigint)",
+      'CREATE TEMPORARY TABLE more ()',
+      'CREATE SCHEMA more',
       'DROP POLICY secrets_of_writers ON secrets',
       'SET ROLE store_owner',
     ];

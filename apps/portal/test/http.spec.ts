@@ -104,6 +104,8 @@ describe('broken HTTP', () => {
     'an odd Expect': [get('/sign-in', 'Expect: x'), 417, false],
     'a bad chunk': [`${post(FORM, CHUNKED)}zz\r\n`, 400, true],
     'a bad chunk that nobody reads': [`${get('/sign-in', CHUNKED)}zz\r\n`, 400, true],
+    'a coding before chunked': [`${post(FORM, 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n`, 400, true],
+    'a coding in HTTP/1.0': [lines('POST /sign-in HTTP/1.0', FORM, CHUNKED, 'Connection: keep-alive'), 400, true],
     'two Content-Types': [`${post(FORM, FORM, 'Content-Length: 3')}a=b`, 400, true],
     'two Cookies': [get('/sign-in', 'Cookie: a=b', 'Cookie: c=d'), 400, false],
     'a method that a page does not take': [lines('PUT /keys HTTP/1.1', HOST), 405, false],

@@ -7,6 +7,7 @@ import {
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
   GetWebhook,
+  type InTurn,
   isDeliveryId,
   ListDeliveries,
   ListWebhooks,
@@ -127,7 +128,8 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const created = await this.createWebhook.execute({ ...requestOf(request), url, types, description });
+    const input = { ...requestOf(request), url, types, description };
+    const created = await this.createWebhook.execute(input, this.turnsOf(request));
     reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
     return showSecret(reply, created);
   }
@@ -163,7 +165,8 @@ export class WebhooksController {
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
-    return presentWebhook(await this.changeWebhook.execute({ ...own(request, id, condition), change }));
+    const input = { ...own(request, id, condition), change };
+    return presentWebhook(await this.changeWebhook.execute(input, this.turnsOf(request)));
   }
 
   @Operation('DELETE /v1/webhooks/{webhookId}', {
@@ -284,6 +287,10 @@ export class WebhooksController {
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: readInstant('since', since) };
     return presentWebhook(await this.recoverDeliveries.execute(input));
+  }
+
+  private turnsOf({ caller }: FastifyRequest): InTurn {
+    return (work) => this.turns.writes.run(caller.account, work);
   }
 }
 

@@ -6,6 +6,7 @@ import { SharedReads } from '../../src/http/operations/shared-reads.js';
 import { AccountTurns } from '../../src/http/operations/account-turns.js';
 import { EXAMPLE_CURSOR } from '../../src/http/operations/pages.js';
 import { Turns } from '../../src/http/operations/turns.js';
+import { byOperator } from '@adoption-store/domain/testing';
 import { ApiMetrics } from '../../src/create-api.js';
 import { useApi } from '../support/api.js';
 import { bearer, changePet, get } from '../support/client.js';
@@ -303,6 +304,36 @@ describe('while all turns of its account are taken, a request waits:', () => {
       });
     }
   });
+});
+
+describe('a webhook’s URL', () => {
+  // One change runs at a time.
+  const turns = new Turns(4);
+  const api = useApi({ turns });
+
+  it.each(['POST', 'PATCH'])(
+    'is checked in no turn of the others’ changes, and stored in one, at %s',
+    async (method) => {
+      const { account, key } = await api.openKey();
+      const url = 'https://shelter.example';
+      const { webhook } = await api.application.createWebhook.execute(byOperator({ accountId: account.id, url }));
+      let answer: (url: string) => void = () => undefined;
+      const asked = jest.spyOn(api.webhookSender, 'check');
+      asked.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
+      const path = method === 'POST' ? '/v1/webhooks' : `/v1/webhooks/${webhook.id}`;
+      const headers = { ...bearer(key), 'Content-Type': 'application/json' };
+      const response = request(api, path, { method, headers, body: `{"url":"${url}/new"}` });
+      await until(() => asked.mock.calls.length === 1);
+      let end: () => void = () => undefined;
+      const taken = turns.writes.tryRun(bob, () => new Promise<void>((resolve) => (end = resolve)));
+      expect(taken).toBeDefined();
+      answer(`${url}/new`);
+      const stored = await response;
+      end();
+      asked.mockRestore();
+      expectError(stored, 503, 'service_unavailable');
+    },
+  );
 });
 
 describe('a request that its own account keeps waiting', () => {

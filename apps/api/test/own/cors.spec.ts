@@ -2,22 +2,25 @@ import { describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi, useApi } from '../support/api.js';
 import { bearer, rawHead, sendOnce } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
+import { describedHeaders } from '../support/description.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 const PAGE = 'https://shop.example';
 const ASKING = { Origin: PAGE, 'Access-Control-Request-Method': 'PATCH', 'Access-Control-Request-Headers': 'if-match' };
+const TAKEN =
+  'authorization, content-type, idempotency-key, if-match, if-none-match, user-agent, x-request-id, traceparent';
 const PREFLIGHT = {
   'access-control-allow-methods': 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT',
-  'access-control-allow-headers':
-    'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, User-Agent, X-Request-Id, traceparent',
+  'access-control-allow-headers': TAKEN,
   'access-control-max-age': '7200',
+  vary: 'Access-Control-Request-Headers',
 };
 
 const readableBy = (origin: string) => ({
   'access-control-allow-origin': origin,
   'access-control-expose-headers':
     'ETag, Link, Location, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
-    'Deprecation, Sunset, X-Stability, Idempotent-Replayed',
+    'RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, Deprecation, Sunset, X-Stability, Idempotent-Replayed',
 });
 
 const api = useApi({}, { addressLimit: 10_000 });
@@ -98,12 +101,62 @@ describe('a preflight', () => {
   });
 });
 
+describe('a page may send', () => {
+  /** What is allowed besides the headers that always are. */
+  const othersOf = async (asked: string) => {
+    const { status, headers } = await preflight(api, { ...ASKING, 'Access-Control-Request-Headers': asked });
+    const allowed = headers['access-control-allow-headers'] ?? '';
+    expect([status, allowed.slice(0, TAKEN.length)]).toEqual([204, TAKEN]);
+    return allowed.slice(TAKEN.length + 2);
+  };
+
+  it.each([
+    ['traces', 'baggage,b3,sentry-trace,tracestate,x-amzn-trace-id,x-b3-traceid,x-datadog-origin'],
+    ['what frameworks add', 'cache-control,pragma,x-csrf-token,x-requested-with'],
+    ['any name that is a token', "x_y,1,a.b,!#$%&'+^`|~"],
+  ])('%s', async (_case, asked) => {
+    expect(await othersOf(`authorization,${asked}`)).toBe(asked.replaceAll(',', ', '));
+  });
+
+  it('a name in any letters and with white space, which is allowed once', async () => {
+    expect(await othersOf(' Baggage ,\tBAGGAGE,, If-Match')).toBe('baggage');
+  });
+
+  it.each([
+    ['a proxy', 'forwarded,x-forwarded-for,x-forwarded-host,x-forwarded-proto,x-real-ip,true-client-ip,via'],
+    ['a proxy, for a server that reads _ as -', 'x_forwarded_for,X_Real_IP,cf_connecting_ip'],
+    ['a network', 'cf-connecting-ip,fastly-client-ip,x-original-url,x-rewrite-url,max-forwards,proxy-authorization'],
+    ['a browser', 'cookie,host,origin,referer,date,dnt,expect,sec-fetch-site,accept-encoding,access-control-x'],
+    ['framing', 'connection,content-length,keep-alive,te,trailer,transfer-encoding,upgrade'],
+  ])('nothing that is for %s', async (_case, asked) => {
+    expect(await othersOf(`${asked},baggage`)).toBe('baggage');
+  });
+
+  it.each(['*', '* , x-*', 'a b', 'é', '"a"', 'a:b', 'a/b', 'x'.repeat(65)])(
+    'nothing by %j, which is no name or would allow all',
+    async (asked) => {
+      expect(await othersOf(`${asked},x-forwarded-for`)).toBe('');
+    },
+  );
+
+  it('up to 64 other headers', async () => {
+    const names = Array.from({ length: 900 }, (_, index) => `x-${index}`);
+    expect(await othersOf(names.join())).toBe(names.slice(0, 64).join(', '));
+  });
+});
+
+it('a page can read every header that the description has', () => {
+  const exposed = readableBy('*')['access-control-expose-headers'].split(', ');
+  expect(exposed.sort()).toEqual([...describedHeaders()].sort());
+});
+
 describe('with a list of origins', () => {
   it.each(['https://a.example', 'https://b.example:8443'])('the answers are readable by %s', async (origin) => {
     const readable = { ...readableBy(origin), vary: 'Origin' };
     expect(corsOf(await request(listed, '/v1/pets', { headers: { Origin: origin } }))).toEqual(readable);
     const answer = await preflight(listed, { ...ASKING, Origin: origin });
-    expect(corsOf(answer)).toEqual({ ...readable, ...PREFLIGHT });
+    const vary = 'Origin, Access-Control-Request-Headers';
+    expect(corsOf(answer)).toEqual({ ...readable, ...PREFLIGHT, vary });
   });
 
   it.each([PAGE, 'https://a.example.evil.example', 'null', 'https://a.example, https://b.example:8443'])(

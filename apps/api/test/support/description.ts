@@ -110,6 +110,12 @@ function strictly(key: string, value: unknown): unknown {
   return 'properties' in value ? { ...value, additionalProperties: false } : value;
 }
 
+/** The names of all headers of all responses. */
+export function describedHeaders(): ReadonlySet<string> {
+  const described = operations.flatMap(({ responses }) => Object.values(responses)).map((each) => resolved(each));
+  return new Set([...described, ...Object.values(elsewhere)].flatMap(({ headers }) => Object.keys(headers)));
+}
+
 /** Throws if a response has a status, a header or a property that the description lacks. */
 export function expectDescribed(bytes: string | Buffer, responses: readonly RawResponse[]): void {
   const [method = '', target = '/v1'] = bytes.toString('latin1').split(' ', 2);

@@ -105,6 +105,42 @@ function fileAt(path: string): string {
     });
   });
 
+  it('sends the headers of its tools, none of a proxy, and reads the headers of refusals', async () => {
+    const { key } = await api.openKey('free');
+    const tools = {
+      baggage: 'a=b',
+      'cache-control': 'no-cache',
+      'sentry-trace': 'a',
+      tracestate: 'a=b',
+      'x-requested-with': 'XMLHttpRequest',
+    };
+    const seen = await run(
+      key,
+      `
+      const call = async (method, headers, shown) => {
+        const sent = { 'x-requested-with': 'a', authorization: 'Bearer ${key}' };
+        const answer = await fetch('${api.origin}/v1/pets', { method, headers: Object.assign(sent, headers) })
+          .catch(({ name }) => name);
+        return answer.status === undefined ? answer : [answer.status, answer.headers.get(shown)];
+      };
+      return [
+        await call('GET', ${JSON.stringify(tools)}, 'ratelimit-policy'),
+        await call('DELETE', {}, 'allow'),
+        await call('GET', { authorization: 'x' }, 'www-authenticate'),
+        await call('GET', { 'x-forwarded-for': '192.0.2.1' }, ''),
+        await call('GET', { '*': 'a', forwarded: 'for=192.0.2.1' }, ''),
+      ];
+    `,
+    );
+    expect(seen).toEqual([
+      [200, '"minute";q=60;w=60, "day";q=1000;w=86400'],
+      [405, 'GET, HEAD, OPTIONS, POST'],
+      [401, expect.stringContaining('Bearer realm=')],
+      'TypeError',
+      'TypeError',
+    ]);
+  });
+
   it('follows the events, and verifies deliveries without anything of Node.js', async () => {
     const { key } = await api.openKey('free');
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;

@@ -43,17 +43,22 @@ export interface WebhookWithSecret {
   readonly secret: string;
 }
 
+/** Runs work on the database when it may begin. Asking name servers, who answer when they like, is no such work. */
+export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+const atOnce: InTurn = (work) => work();
+
 export interface CreateWebhookInput extends WebhookInput, AccountRequest {}
 
 export class CreateWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock' | 'cryptography'>) {}
 
   /** @throws as `decideCreation`; DomainError `invalid_parameter` */
-  async execute({ accountId, actor, ...input }: CreateWebhookInput): Promise<WebhookWithSecret> {
+  async execute({ accountId, actor, ...input }: CreateWebhookInput, inTurn = atOnce): Promise<WebhookWithSecret> {
     const { webhooks, webhookSender, clock, cryptography } = this.ports;
     const fields = webhookFields(input);
     // Fails early, before `check` asks name servers. `decideCreation` checks it again.
-    requireRoom((await webhooks.list(accountId)).length);
+    requireRoom((await inTurn(() => webhooks.list(accountId))).length);
     const url = webhookUrl(await webhookSender.check(fields.url));
     const secret = newWebhookSecret(cryptography);
     const now = clock.now();
@@ -70,7 +75,8 @@ export class CreateWebhook {
     };
     const command = { actor, webhook };
     const request = { accountId, actor };
-    return { webhook: await webhooks.add(request, (state) => decideCreation(state, command, clock.now())), secret };
+    const add = () => webhooks.add(request, (state) => decideCreation(state, command, clock.now()));
+    return { webhook: await inTurn(add), secret };
   }
 }
 
@@ -100,22 +106,23 @@ export class ChangeWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'webhookSender' | 'clock'>) {}
 
   /** @throws as `decideWebhookChange`; DomainError `invalid_parameter` */
-  async execute({ change, ...command }: ChangeWebhookInput): Promise<Webhook> {
+  async execute({ change, ...command }: ChangeWebhookInput, inTurn = atOnce): Promise<Webhook> {
     const { webhooks, clock } = this.ports;
     const edit = { ...command, change: webhookChange(change) };
     const { url } = edit.change;
     const checked =
-      url === undefined ? edit : { ...edit, change: { ...edit.change, url: await this.checkedUrl(edit, url) } };
-    return webhooks.change(command, (state) => decideWebhookChange(state, checked, clock.now()));
+      url === undefined ? edit : { ...edit, change: { ...edit.change, url: await this.checkedUrl(edit, url, inTurn) } };
+    return inTurn(() => webhooks.change(command, (state) => decideWebhookChange(state, checked, clock.now())));
   }
 
   /** The change is checked first, before `check` asks name servers, and again when it is stored. */
-  private async checkedUrl(edit: WebhookEdit, url: string): Promise<string> {
+  private async checkedUrl(edit: WebhookEdit, url: string, inTurn: InTurn): Promise<string> {
     const { webhooks, webhookSender, clock } = this.ports;
-    const stored = await webhooks.lock(edit, async (state) => {
+    const judge = async (state: WebhookState) => {
       decideWebhookChange(state, edit, clock.now());
       return state.webhook?.url;
-    });
+    };
+    const stored = await inTurn(() => webhooks.lock(edit, judge));
     return url === stored ? url : webhookUrl(await webhookSender.check(url));
   }
 }

@@ -3,6 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
 import { fillCanonicalAddresses } from './fill-canonical-addresses.js';
+import { limitPrivileges } from './limit-privileges.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
@@ -26,7 +27,7 @@ const STILL_LOCKED =
 type OnEvent = (message: string) => void;
 
 /**
- * Brings the schema up to date, and fills what SQL can't. If several instances start at once, one migrates and the
+ * Brings the schema and its privileges up to date, and fills what SQL can't. If several instances start at once, one migrates and the
  * others wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a
  * table, such as that of a backup, it tries again for about five minutes.
  */
@@ -46,6 +47,7 @@ export async function migrate(
     await untilUnlocked(async () => {
       await source.runMigrations({ transaction: 'each' });
       await fillCanonicalAddresses(lock);
+      await limitPrivileges(lock);
     }, onEvent);
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;

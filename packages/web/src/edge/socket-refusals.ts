@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { isMiscoded } from './framing.js';
 import { HttpFault } from './http-fault.js';
 import { faultOfParser, type ParserError } from './parser-errors.js';
 import type { RouteTable } from './route-table.js';
@@ -65,12 +66,12 @@ export class SocketRefusals {
       keepAliveTimeout: 72_000,
     };
     const listener: RequestListener = (request, response) => {
-      const { socket, headers } = request;
+      const { socket } = request;
       const pipeline = this.pipelineOf(socket);
       // The connection has already had its last response.
       if (!socket.writable || pipeline.isRefused) return;
-      // The end of this request is unknown, so the following bytes can't be parsed (framing.ts).
-      if (headers['transfer-encoding'] === '') pipeline.isRefused = true;
+      // The end of this request is uncertain, so the following bytes belong to no request. framing.ts refuses it.
+      if (isMiscoded(request)) pipeline.isRefused = true;
       // Node's parser accepts methods of RTSP, but the router doesn't know them.
       if (!KNOWN_METHODS.has(request.method)) {
         this.refuseOnSocket(socket, new HttpFault('bad_request', 'the request is not valid HTTP/1.1'), request);

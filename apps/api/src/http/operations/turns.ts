@@ -23,7 +23,8 @@ export class Turns {
   /** Changes. */
   readonly writes: AccountTurns;
   /**
-   * Changes that call foreign servers: one per account, without a common limit, so that accounts never share a wait.
+   * Changes that call foreign servers: one per account. Those of many accounts never share that wait. For what they do on
+   * the database each also takes a turn of `writes`.
    */
   readonly slowWrites = new AccountTurns({ total: Infinity, perAccount: 1 });
   /** Additions of animals without an `Idempotency-Key`. Those that run share statements. */
