@@ -1,6 +1,7 @@
 import { type AccountMail, type AccountMailKind, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
 import { abortAfter, failureOf } from '../kernel/answers.js';
-import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
+import { isRefusedRecipient, mailFailure } from '../deliveries/mail-failure.js';
+import { needsUtf8, offersUtf8, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
@@ -61,9 +62,11 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
 export class SmtpAccountMailSender implements AccountMailSender {
   private readonly transport;
   private readonly contact;
+  private readonly takesUtf8: (timeout: number) => Promise<boolean>;
 
   constructor({ smtpUrl, from, contact = 'the operator of the service' }: Omit<SmtpDelivery, 'to' | 'connections'>) {
     this.contact = contact;
+    this.takesUtf8 = async (timeout) => offersUtf8(smtpUrl, from, timeout);
     this.transport = openSmtpTransport({ url: smtpUrl, connections: 2 }, { from });
   }
 
@@ -79,14 +82,24 @@ export class SmtpAccountMailSender implements AccountMailSender {
       // Base64 keeps a long link in one piece.
       encoding: 'base64',
     };
-    await abortAfter(timeout, async (signal) => {
+    if (needsUtf8(email)) await this.requireUtf8(timeout / 2);
+    await abortAfter(needsUtf8(email) ? timeout / 2 : timeout, async (signal) => {
       // Aborting closes the connection that sends the mail.
       const error = await failureOf(this.transport.sendMail({ ...mail, signal }));
       if (error === undefined) return;
+      const reason = mailFailure(error, email);
       // Without the original error as the cause, because it may contain the address.
-      if (isRefusedRecipient(error)) throw new RefusedForGood(mailFailure(error));
-      throw new Error(signal.aborted ? `no answer within ${timeout} ms` : mailFailure(error));
+      if (isRefusedRecipient(error)) throw new RefusedForGood(reason);
+      throw new Error(signal.aborted ? `no answer within ${timeout} ms` : reason);
     });
+  }
+
+  /** nodemailer would send the recipient raw to a server without SMTPUTF8. */
+  private async requireUtf8(timeout: number): Promise<void> {
+    const isOffered = await this.takesUtf8(timeout).catch((error: unknown) => new Error(mailFailure(error)));
+    if (isOffered instanceof Error) throw isOffered;
+    if (!isOffered)
+      throw new RefusedForGood('the mail server has no SMTPUTF8, which the characters of the address need');
   }
 
   /** Ends the connections. A mail that is being sent fails. */
