@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createApplication } from '../../application.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { accountMailPages, inMemoryPorts } from '../../testing/index.js';
-import { decideMailTo, LINK_TTL, MOST_LINKS } from './account-mail.js';
+import { type AccountMailId, decideMailTo, LINK_TTL, MOST_LINKS } from './account-mail.js';
 import type { AccountMailDelivery } from './deliver-account-mails.js';
 import { PLANS } from '../plan.js';
 
@@ -58,6 +58,32 @@ describe('a mail to an account', () => {
     const [lost = '', arrived] = sending.mock.calls.map(([mail]) => mail.token);
     expect(arrived).not.toBe(lost);
     expect(await proveAddress.execute({ token: lost })).toBeDefined();
+  });
+
+  it('is tried until its link expires, and its last attempt is reported as its failure', async () => {
+    const { requestReset, deliver, sender, clock, ports, account } = await openAccount();
+    await deliver();
+    sender.failure = new Error('the mail server is away');
+    await requestReset();
+    const outcomes: string[] = [];
+    for (let waited = 0; waited < LINK_TTL.reset; waited += SECOND) {
+      outcomes.push(...(await deliver()).map(({ outcome }) => outcome));
+      clock.advance(SECOND);
+    }
+    expect(outcomes.at(-1)).toBe('failed');
+    expect(new Set(outcomes.slice(0, -1))).toEqual(new Set(['postponed']));
+    // A mail that is kept longer is tried more often than a message.
+    const [createdAt, expiresAt] = [clock.now(), later(clock.now(), 2 * DAY)];
+    const id = 'mail_notice' as AccountMailId;
+    const notice = { id, accountId: account.id, kind: 'changed', page: '', createdAt, expiresAt } as const;
+    await ports.credentials.change(account.id, (credentials) => credentials && { credentials, notice });
+    let attempts = 0;
+    for (let waited = 0; waited < 2 * DAY; waited += MINUTE) {
+      attempts += (await deliver()).length;
+      clock.advance(MINUTE);
+    }
+    expect(attempts).toBeGreaterThan(16);
+    expect((await ports.accountMails.backlog()).queued).toBe(0);
   });
 
   it('is dropped once its link has expired', async () => {

@@ -33,6 +33,7 @@ export class DeliverAccountMails {
         queue: this.ports.accountMails,
         send: (mail: ClaimedAccountMail, timeout) => this.send(mail, timeout),
         reportedOf: ({ id, kind }) => ({ id, kind }),
+        expiryOf: ({ expiresAt }) => expiresAt,
         policy: this.options.delivery,
         ports: this.ports,
       },
