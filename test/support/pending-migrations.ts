@@ -30,7 +30,8 @@ const REVERT = `
   DROP TABLE webhooks, webhook_deliveries, deleted_webhooks;
   DROP FUNCTION event_feed_end();
   ALTER TABLE event_feed DROP COLUMN epoch;
-  DELETE FROM account_mails WHERE kind IN ('change', 'changed', 'webhook');
+  DELETE FROM account_mails WHERE kind NOT IN ('reset', 'proof');
+  DROP INDEX account_mails_recent;
   ALTER TABLE account_mails DROP COLUMN about, DROP COLUMN address, DROP CONSTRAINT account_mails_kind_check,
     ADD CONSTRAINT account_mails_kind_check CHECK (kind IN ('reset', 'proof'));
   DROP TABLE address_changes, refusals, usage_by_hour, key_operations, deployment;

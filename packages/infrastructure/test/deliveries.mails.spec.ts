@@ -270,6 +270,7 @@ describe('the mailer of accounts', () => {
 
   const token = 'x'.repeat(43);
   const reset = (): AccountMail => ({
+    createdAt: instant(Date.UTC(2026, 0, 1, 12)),
     kind: 'reset',
     email: 'dev@example.com',
     page: 'https://portal.example.com/reset-password',
@@ -302,6 +303,25 @@ describe('the mailer of accounts', () => {
     sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
     expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
   });
+
+  it.each([
+    ['password', undefined, 'changed on'],
+    ['recovered', undefined, 'reset on'],
+    ['key', '“laptop”, which ends in wxyz', 'made on'],
+    ['rotated', '“laptop”, which ends in wxyz', 'rotated on'],
+    ['closed', undefined, 'closed on'],
+    ['more', '7', 'until'],
+  ] as const)(
+    'mails the notice %s, with what happened, when, and what to do, and without a link',
+    async (kind, about, what) => {
+      sender.close();
+      sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
+      const mail = await mailed({ ...reset(), kind, page: '', token: undefined, about });
+      expect(mail?.body).toContain(`${what} 1 January 2026 at 12:00 UTC`);
+      for (const part of [about ?? '', 'If it was not you', 'help@shop.example']) expect(mail?.body).toContain(part);
+      expect(mail?.body).not.toMatch(/#|http/);
+    },
+  );
 
   it('sends nothing to a server with an untrusted certificate, and says why', async () => {
     const stranger = await SmtpSink.open({ tls: true });

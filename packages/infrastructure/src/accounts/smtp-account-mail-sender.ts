@@ -5,12 +5,17 @@ import { needsUtf8, offersUtf8, openSmtpTransport, type SmtpDelivery } from '../
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The text of a mail. The link comes between `before` and `after`. */
+/** The text of a mail. The link comes between `before` and `after`. Notices have none, so that nobody learns to open it. */
 interface Words {
   readonly subject: string;
-  readonly before: (until: string, about: string) => readonly string[];
+  readonly before: (until: string, about: string, at: string) => readonly string[];
   readonly after: (contact: string) => string;
 }
+
+const IF_NOT_YOU = (contact: string) =>
+  'If it was you, you need to do nothing. If it was not you, set a new password at once, by “Forgotten your password?” on ' +
+  'the sign-in page. Then revoke the API keys and delete the webhooks that you do not know. If you need help, contact ' +
+  `${contact}.`;
 
 const WORDS: Readonly<Record<AccountMailKind, Words>> = {
   reset: {
@@ -41,11 +46,57 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
   },
   changed: {
     subject: 'The e-mail address of your Animal Adoption Store account has changed',
-    before: () => [
-      'The e-mail address of your account at the Animal Adoption Store was changed. From now on you sign in with the new ' +
-        'address, and mails go there. Your password and your API keys stay the same.',
+    before: (_until, _about, at) => [
+      `The e-mail address of your account at the Animal Adoption Store was changed on ${at}. From now on you sign in with ` +
+        'the new address, and mails go there. Your password and your API keys stay the same.',
     ],
     after: (contact) => `If it was not you, somebody else knows your password. Contact ${contact} at once.`,
+  },
+  password: {
+    subject: 'The password of your Animal Adoption Store account has changed',
+    before: (_until, _about, at) => [
+      `The password of your account at the Animal Adoption Store was changed on ${at}. Everybody who was signed in with ` +
+        'the former one is signed out. Your API keys still work.',
+    ],
+    after: IF_NOT_YOU,
+  },
+  recovered: {
+    subject: 'The password of your Animal Adoption Store account was reset',
+    before: (_until, _about, at) => [
+      `The password of your account at the Animal Adoption Store was reset on ${at}, by a link that was mailed to you.`,
+    ],
+    after: (contact) =>
+      `If it was not you, somebody else can read your mails: change the password of your mailbox first. ${IF_NOT_YOU(contact)}`,
+  },
+  key: {
+    subject: 'A new API key of your Animal Adoption Store account',
+    before: (_until, about, at) => [
+      `An API key of your account at the Animal Adoption Store was made on ${at}: ${about}.`,
+    ],
+    after: IF_NOT_YOU,
+  },
+  rotated: {
+    subject: 'A rotated API key of your Animal Adoption Store account',
+    before: (_until, about, at) => [
+      `An API key of your account at the Animal Adoption Store was rotated on ${at}. The new one is ${about}.`,
+    ],
+    after: IF_NOT_YOU,
+  },
+  more: {
+    subject: 'More changes of your Animal Adoption Store account',
+    before: (_until, about, at) => [
+      `In the hour until ${at} the password or the API keys of your account at the Animal Adoption Store were changed ` +
+        `${about} more ${about === '1' ? 'time' : 'times'} than earlier mails have told you.`,
+    ],
+    after: IF_NOT_YOU,
+  },
+  closed: {
+    subject: 'Your Animal Adoption Store account is closed',
+    before: (_until, _about, at) => [
+      `Your account at the Animal Adoption Store was closed on ${at}. Its API keys no longer work, its webhooks are ` +
+        'deleted, and so is this e-mail address.',
+    ],
+    after: (contact) => `If it was not you, somebody else knows your password. Contact ${contact}.`,
   },
   webhook: {
     subject: 'A webhook of your Animal Adoption Store account was disabled',
@@ -70,11 +121,12 @@ export class SmtpAccountMailSender implements AccountMailSender {
     this.transport = openSmtpTransport({ url: smtpUrl, connections: 2 }, { from });
   }
 
-  async send({ kind, email, page, about = '', token, expiresAt }: AccountMail, timeout: number): Promise<void> {
+  async send({ kind, email, page, about = '', token, ...times }: AccountMail, timeout: number): Promise<void> {
     const { subject, before, after } = WORDS[kind];
     // Browsers don't send what is after the #, so no server logs the token.
     const link = token === undefined ? [] : [`${page}#${token}`];
-    const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`, about), ...link, after(this.contact), ''];
+    const [until, at] = [`${TIME.format(times.expiresAt)} UTC`, `${TIME.format(times.createdAt)} UTC`];
+    const paragraphs = [...before(until, about, at), ...link, after(this.contact), ''];
     const mail = {
       to: { name: '', address: email },
       subject,

@@ -1,6 +1,9 @@
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 
-export interface AccountMail extends Pick<ClaimedAccountMail, 'kind' | 'email' | 'page' | 'about' | 'expiresAt'> {
+export interface AccountMail extends Pick<
+  ClaimedAccountMail,
+  'kind' | 'email' | 'page' | 'about' | 'createdAt' | 'expiresAt'
+> {
   /** The token that `resetPassword`, `proveAddress` or `changeAddress` takes. Undefined for a mail without a link. */
   readonly token: string | undefined;
 }

@@ -47,7 +47,7 @@ export class DeliverAccountMails {
   }
 
   private async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
-    const { kind, page, about, expiresAt } = mail;
+    const { kind, page, about, createdAt, expiresAt } = mail;
     const email = canonicalAddress(mail.email, this.ports.domainToAscii);
     const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);
     const tokenHash = this.ports.cryptography.sha256(token);
@@ -60,7 +60,7 @@ export class DeliverAccountMails {
       return false;
     }
     await this.ports.accountMailSender.send(
-      { kind, email, page, about, expiresAt, token: hasLink(kind) ? token : undefined },
+      { kind, email, page, about, createdAt, expiresAt, token: hasLink(kind) ? token : undefined },
       timeout,
     );
     return true;

@@ -7,7 +7,7 @@ export class ChangeAddress {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'cryptography' | 'clock'>) {}
 
   /**
-   * Gives the token's account the address to which the token was mailed, and tells the former address by mail.
+   * Gives the token's account the address to which the token was mailed, and tells the former address by mail, if it was proven.
    * Sessions, keys and the password stay. Undefined if the token is unknown, used or expired.
    *
    * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.

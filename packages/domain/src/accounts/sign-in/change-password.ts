@@ -2,6 +2,7 @@ import { checkAll } from '../../kernel/errors.js';
 import type { Account, AccountId } from '../account.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
+import { newAccountMailId } from '../mails/account-mail.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderPorts } from './ports.js';
 
@@ -12,7 +13,7 @@ export interface ChangePasswordInput {
 }
 
 export class ChangePassword {
-  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}
+  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'cryptography' | 'clock'>) {}
 
   /**
    * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
@@ -30,7 +31,9 @@ export class ChangePassword {
       next: () => newPassword(next, found?.account.email ?? '', 'next'),
     });
     if (found?.passwordHash === undefined) return undefined;
-    const command = { current: found.passwordHash, next: await this.ports.passwordHasher.hash(checked.next) };
-    return this.ports.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command));
+    const hash = await this.ports.passwordHasher.hash(checked.next);
+    const command = { current: found.passwordHash, next: hash, noticeId: newAccountMailId(this.ports.cryptography) };
+    const now = this.ports.clock.now();
+    return this.ports.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command, now));
   }
 }

@@ -3,7 +3,14 @@ import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { anAccount } from '../../testing/builders.js';
 import { decisions } from '../../testing/index.js';
 import { type Account, type AccountId, closedEmail } from '../account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from '../mails/account-mail.js';
+import {
+  type AccountMailId,
+  type AccountMailKind,
+  decideLinkMail,
+  decideToken,
+  LINK_KINDS,
+} from '../mails/account-mail.js';
+import { NOTICE_TTL } from '../mails/notice.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -14,7 +21,6 @@ import {
   decideReset,
   decideSignUp,
   type MailedLink,
-  NOTICE_TTL,
 } from './credentials.js';
 import { PLANS } from '../plan.js';
 
@@ -31,7 +37,13 @@ describe('decisions on credentials', () => {
   const none = { account: operators, passwordHash: undefined };
   const next = { ...account, credentialVersion: 4 };
   const nextProven = { ...next, provenAt: EARLIER };
-  const right = { current: 'hash', next: 'next' };
+  const noticeId = 'mail_1' as AccountMailId;
+  /** The mail that tells the owner. */
+  const tells = (kind: AccountMailKind) => {
+    const mail = { id: noticeId, accountId: account.id, kind, page: '', address: EMAIL };
+    return { ...mail, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+  };
+  const right = { current: 'hash', next: 'next', noticeId };
   const wrong = { ...right, current: 'another' };
   const given = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
     decisions({ it, expect }, (state: State, command: Command) => decide(state, command, NOW));
@@ -52,7 +64,11 @@ describe('decisions on credentials', () => {
     const change = given(decidePasswordChange);
     change('a proven address', of(proven))
       .when('its password is changed', right)
-      .then('sessions and links end', { credentials: of(nextProven, 'next'), revokedLinks: ['reset', 'change'] });
+      .then('sessions and links end, and it is told', {
+        credentials: of(nextProven, 'next'),
+        revokedLinks: ['reset', 'change'],
+        notice: tells('password'),
+      });
     change('an unproven address', stored)
       .when('its password is changed', right)
       .then('its owner can still reset it', { credentials: of(next, 'next'), revokedLinks: ['change'] });
@@ -80,6 +96,15 @@ describe('decisions on credentials', () => {
         keysRevokedAt: NOW,
         closedAt: NOW,
       });
+    close('a proven address', of(proven))
+      .when('it is closed', right)
+      .then('it is told all the same', {
+        credentials: { account: { ...nextProven, email: closedEmail(account.id) }, passwordHash: undefined },
+        revokedLinks: LINK_KINDS,
+        keysRevokedAt: NOW,
+        notice: tells('closed'),
+        closedAt: NOW,
+      });
     close('another password by now', stored).when('it is closed', wrong).then(nothing, undefined);
     close('no password', none).when('it is closed', right).then(nothing, undefined);
     close('no account', undefined).when('it is closed', right).then(nothing, undefined);
@@ -97,7 +122,8 @@ describe('decisions on credentials', () => {
 
     describe('that resets the password', () => {
       const reset = given(decideReset);
-      const command = { passwordHash: 'next' };
+      const command = { passwordHash: 'next', noticeId };
+      const notice = tells('recovered');
       const revokedLinks = LINK_KINDS;
       const [taken, claimed] = [
         { ...next, provenAt: NOW },
@@ -105,13 +131,13 @@ describe('decisions on credentials', () => {
       ];
       reset('an unproven address', link(account))
         .when('it is followed', command)
-        .then('the keys go, too', { credentials: of(taken, 'next'), revokedLinks, keysRevokedAt: NOW });
+        .then('the keys go, too', { credentials: of(taken, 'next'), revokedLinks, keysRevokedAt: NOW, notice });
       reset('a proven address', link(proven))
         .when('it is followed', command)
-        .then('the keys stay', { credentials: of(nextProven, 'next'), revokedLinks });
+        .then('the keys stay', { credentials: of(nextProven, 'next'), revokedLinks, notice });
       reset('the operator’s word', link(operators))
         .when('it is followed', command)
-        .then('the keys stay', { credentials: of(claimed, 'next'), revokedLinks });
+        .then('the keys stay', { credentials: of(claimed, 'next'), revokedLinks, notice });
       reset('an expired link', expired).when('it is followed', command).then(nothing, undefined);
       reset('no link', undefined).when('it is followed', command).then(nothing, undefined);
     });
@@ -131,15 +157,17 @@ describe('decisions on credentials', () => {
 
     describe('that changes the address', () => {
       const change = given(decideAddressChange);
-      const command = { noticeId: 'mail_1' as AccountMailId };
-      const mail = { id: command.noticeId, accountId: account.id, kind: 'changed', page: '' } as const;
-      const notice = { ...mail, address: EMAIL, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+      const command = { noticeId };
+      const notice = tells('changed');
       const moved = of({ ...account, email: NEW, provenAt: NOW });
       const toTaken = { ...toNew, isAddressTaken: true };
       const expiredToTaken = { ...expired, isAddressTaken: true };
       change('a free address', toNew)
         .when('it is followed', command)
-        .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+        .then('it is proven', { credentials: moved, revokedLinks: LINK_KINDS });
+      change('a free address', link(proven, { address: NEW }))
+        .when('it is followed', command)
+        .then('the former one, which was proven, is told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
       change('an address with an account', toTaken).when('it is followed', command).thenRefused('email_taken');
       change('a link without an address', link(account)).when('it is followed', command).then(nothing, undefined);
       change('an expired link', expiredToTaken).when('it is followed', command).then(nothing, undefined);

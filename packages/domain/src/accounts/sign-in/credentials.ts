@@ -1,6 +1,7 @@
-import { DAY, type Instant, later } from '../../kernel/clock.js';
+import type { Instant } from '../../kernel/clock.js';
 import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from '../account.js';
 import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from '../mails/account-mail.js';
+import { newNotice } from '../mails/notice.js';
 import { PLANS } from '../plan.js';
 
 export interface Credentials {
@@ -17,8 +18,8 @@ export interface CredentialsChange {
   readonly revokedLinks?: readonly LinkKind[];
   /** If given, the keys that haven't ended by then are revoked at that instant, and the webhooks are deleted. */
   readonly keysRevokedAt?: Instant | undefined;
-  /** A mail to queue. */
-  readonly notice?: NewAccountMail;
+  /** A mail to queue, as `decideNotice` decides. */
+  readonly notice?: NewAccountMail | undefined;
   /** If given, the account is closed: its refusals and hourly usage are deleted, and it is never found again. */
   readonly closedAt?: Instant;
 }
@@ -38,6 +39,11 @@ export function decideSignUp(
   return { account: { ...opened, plan: PLANS.free, createdAt: now, credentialVersion: 1 }, passwordHash };
 }
 
+/** The id of the mail that tells the owner. */
+interface Noticed {
+  readonly noticeId: AccountMailId;
+}
+
 /** The hash that was checked, which must still be the stored one, and the new hash. */
 export interface PasswordChange {
   readonly current: string;
@@ -53,11 +59,14 @@ export interface PasswordChange {
  */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
-  { current, next }: PasswordChange,
+  { current, next, noticeId }: PasswordChange & Noticed,
+  now: Instant,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
-  const revokedLinks: readonly LinkKind[] = isProven(credentials.account) ? ['reset', 'change'] : ['change'];
-  return { credentials: withPassword(credentials, next), revokedLinks };
+  const { account } = credentials;
+  const revokedLinks: readonly LinkKind[] = isProven(account) ? ['reset', 'change'] : ['change'];
+  const notice = newNotice(account, { id: noticeId, kind: 'password' }, now);
+  return { credentials: withPassword(credentials, next), revokedLinks, notice };
 }
 
 /** A new hash of the same password, so sessions continue. Undefined if the password was changed meanwhile. */
@@ -72,7 +81,7 @@ export function decideRehash(
 /** Undefined if the password was changed meanwhile. */
 export function decideClosing(
   credentials: Credentials | undefined,
-  { current }: Pick<PasswordChange, 'current'>,
+  { current, noticeId }: Pick<PasswordChange, 'current'> & Noticed,
   now: Instant,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
@@ -81,6 +90,7 @@ export function decideClosing(
     credentials: { account: { ...account, email: closedEmail(account.id) }, passwordHash: undefined },
     revokedLinks: LINK_KINDS,
     keysRevokedAt: now,
+    notice: newNotice(account, { id: noticeId, kind: 'closed' }, now),
     closedAt: now,
   };
 }
@@ -103,15 +113,17 @@ export interface MailedLink {
  */
 export function decideReset(
   link: MailedLink | undefined,
-  { passwordHash }: { readonly passwordHash: string },
+  { passwordHash, noticeId }: { readonly passwordHash: string } & Noticed,
   now: Instant,
 ): CredentialsChange | undefined {
   if (!works(link, now)) return undefined;
   const { credentials } = link;
+  const changed = withPassword(proven(credentials, now), passwordHash);
   return {
-    credentials: withPassword(proven(credentials, now), passwordHash),
+    credentials: changed,
     revokedLinks: LINK_KINDS,
     keysRevokedAt: isProven(credentials.account) ? undefined : now,
+    notice: newNotice(changed.account, { id: noticeId, kind: 'recovered' }, now),
   };
 }
 
@@ -121,29 +133,24 @@ export function decideProof(link: MailedLink | undefined, now: Instant): Credent
   return { credentials: proven(link.credentials, now), revokedLinks: ['proof'] };
 }
 
-/** How long the worker tries to send the mail to the former address. */
-export const NOTICE_TTL = 2 * DAY;
-
 /**
- * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address.
+ * Gives the account the address to which the link was mailed, and proves it. Tells the former address, if it was proven.
  * Undefined if the link doesn't work.
  *
  * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
  */
 export function decideAddressChange(
   link: MailedLink | undefined,
-  { noticeId }: { readonly noticeId: AccountMailId },
+  { noticeId }: Noticed,
   now: Instant,
 ): CredentialsChange | undefined {
   if (!works(link, now) || link.address === undefined) return undefined;
   if (link.isAddressTaken) throw emailTaken();
   const { account, passwordHash } = link.credentials;
-  const { id: accountId, email: address } = account;
-  const expiresAt = later(now, NOTICE_TTL);
   return {
     credentials: { account: { ...account, email: link.address, provenAt: now }, passwordHash },
     revokedLinks: LINK_KINDS,
-    notice: { id: noticeId, accountId, kind: 'changed', page: '', address, createdAt: now, expiresAt },
+    notice: newNotice(account, { id: noticeId, kind: 'changed' }, now),
   };
 }
 

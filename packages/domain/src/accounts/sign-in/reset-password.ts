@@ -1,5 +1,5 @@
 import type { Account } from '../account.js';
-import { isUsable } from '../mails/account-mail.js';
+import { isUsable, newAccountMailId } from '../mails/account-mail.js';
 import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
 import type { HolderPorts } from './ports.js';
@@ -24,6 +24,7 @@ export class ResetPassword {
     if (found === undefined || !isUsable(found, this.ports.clock.now())) return undefined;
     const passwordHash = await this.ports.passwordHasher.hash(newPassword(password, found.credentials.account.email));
     const now = this.ports.clock.now();
-    return this.ports.credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, now));
+    const command = { passwordHash, noticeId: newAccountMailId(this.ports.cryptography) };
+    return this.ports.credentials.follow('reset', tokenHash, (link) => decideReset(link, command, now));
   }
 }

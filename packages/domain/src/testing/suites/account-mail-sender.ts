@@ -37,6 +37,7 @@ export function accountMailSenderSuite(
       email: unique.email(),
       page: `https://portal.example.com/${kind}`,
       token: unique.hash(),
+      createdAt: NOON,
       expiresAt: later(NOON, HOUR),
     });
     const receivedWith = (token: string) => opened.received().filter((mail) => mail.token === token);

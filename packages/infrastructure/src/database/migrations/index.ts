@@ -50,3 +50,4 @@ export * from './1700000082510-index-waiting-jobs.js';
 export * from './1700000082520-create-delivery-lines.js';
 export * from './1700000082530-deliver-messages-in-turn.js';
 export * from './1700000082540-deliver-account-mails-in-turn.js';
+export * from './1700000082610-tell-owners.js';
