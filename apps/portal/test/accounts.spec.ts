@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
 import { runPortal } from './support/portal-process.js';
-import { boxesIn, browsersAt, PASSWORD, redirectTo, refusal, type Visitor } from './support/portal-visitor.js';
+import {
+  boxesIn,
+  browsersAt,
+  PASSWORD,
+  type Person,
+  redirectTo,
+  refusal,
+  type Visitor,
+} from './support/portal-visitor.js';
 
 const WRONG = 'not the right pass phrase';
 
@@ -128,6 +136,39 @@ it('an account can be closed only with its password, with its keys and sessions'
   expect((await visitor.fillIn('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
 });
 
+/** A person whose address is proven, by a password reset, and who is signed in. */
+async function proven(): Promise<Person> {
+  const person = await portal.signedUp();
+  await person.fillIn('/forgotten-password', { email: person.email });
+  const token = await portal.tokenMailedTo(person.email, 'reset');
+  await person.fillIn('/reset-password', { token, password: PASSWORD });
+  await person.fillIn('/sign-in', { email: person.email, password: PASSWORD });
+  return person;
+}
+
+it('the owner is mailed each change of the account and its closing, at the address that the account had', async () => {
+  const [owner, next] = [await proven(), 'another pass phrase'];
+  const { email } = owner;
+  await owner.fillIn('/account/password', { current: PASSWORD, next });
+  const key = await owner.issueKey({ name: 'https://evil.example' });
+  const [made] = await portal.application.listKeys.execute({ email });
+  await owner.fillIn(`/keys/${made?.key.id}/rotate`, { overlap: '0' });
+  expect((await owner.fillIn('/account/close', { password: next })).location).toBe('/');
+  for (const [kind, about] of [
+    ['recovered', undefined],
+    ['password', undefined],
+    ['key', key.slice(-4)],
+    ['rotated', 'evil'],
+    ['closed', undefined],
+  ] as const) {
+    const [mail, ...others] = await portal.mailsTo(email, kind);
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ createdAt: portal.clock.now(), page: '', token: undefined });
+    expect(mail?.about ?? '').toContain(about ?? '');
+    expect(mail?.about ?? '').not.toMatch(/evil\.example|:\/\/|@/);
+  }
+});
+
 describe('the address', () => {
   let addresses = 0;
 
@@ -144,7 +185,7 @@ describe('the address', () => {
   const confirm = (token: string) => portal.visitor().fillIn('/confirm-new-address', { token });
 
   it('of an account changes once the link that was mailed to the new one is used, and the former one is told', async () => {
-    const person = await portal.signedUp();
+    const person = await proven();
     const email = newAddress();
     const token = await tokenFor(person, email);
     const page = await person.get('/account');
