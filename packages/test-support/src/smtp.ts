@@ -152,7 +152,7 @@ function newServer(sink: () => SmtpSink, { tls = false, utf8 = true }: SinkOffer
       callback();
     },
     onRcptTo({ address }, session, callback) {
-      const isUnfit = !utf8 && /[^\x00-\x7f]/.test(address);
+      const isUnfit = !utf8 && /[^ -~]/.test(address);
       answer(isUnfit ? Promise.reject(new Error('5.6.7 needs SMTPUTF8')) : sink().pass('recipient', session), callback);
     },
     onData(stream, session, callback) {
