@@ -289,6 +289,28 @@ describe('the log', () => {
   });
 });
 
+it('the owner is mailed each change of the account and its closing, at the address that the account had', async () => {
+  const [owner, next] = [await portal.signedUp(), 'another pass phrase'];
+  const { email } = owner;
+  await owner.fillIn('/account/password', { current: PASSWORD, next });
+  const key = await owner.issueKey({ name: 'https://evil.example' });
+  const [made] = await portal.application.listKeys.execute({ email });
+  await owner.fillIn(`/keys/${made?.key.id}/rotate`, { overlap: '0' });
+  expect((await owner.fillIn('/account/close', { password: next })).location).toBe('/');
+  for (const [kind, about] of [
+    ['password', undefined],
+    ['key', key.slice(-4)],
+    ['rotated', 'evil'],
+    ['closed', undefined],
+  ] as const) {
+    const [mail, ...others] = await portal.mailsTo(email, kind);
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ createdAt: portal.clock.now(), token: undefined });
+    expect(mail?.about ?? '').toContain(about ?? '');
+    expect(mail?.about ?? '').not.toMatch(/evil\.example|:\/\/|@/);
+  }
+});
+
 describe('the address', () => {
   let addresses = 0;
 

@@ -152,6 +152,7 @@ export class WorkerMetrics extends Metrics {
 
   private ageOf(backlog: Pick<Backlog, 'oldest'> | undefined): number {
     const now = this.clock.now();
-    return backlog === undefined ? Number.NaN : (now - (backlog.oldest ?? now)) / 1_000;
+    // A mail that waits for an hour is created after it.
+    return backlog === undefined ? Number.NaN : Math.max(0, now - (backlog.oldest ?? now)) / 1_000;
   }
 }

@@ -4,6 +4,7 @@ export * from './accounts/address.js';
 export * from './accounts/mails/account-mail.js';
 export * from './accounts/mails/account-mail-queue.js';
 export * from './accounts/mails/account-mail-sender.js';
+export * from './accounts/mails/notice.js';
 export * from './accounts/account-repository.js';
 export * from './accounts/keys/api-key.js';
 export * from './accounts/keys/api-key-repository.js';

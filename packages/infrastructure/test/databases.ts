@@ -83,7 +83,7 @@ export async function openAccount({ accounts }: Pick<Ports, 'accounts'>): Promis
 /** A key of a new account. */
 export async function addKey(ports: Pick<Ports, 'accounts' | 'apiKeys'>): Promise<KeyRequester> {
   const accountId = await openAccount(ports);
-  const key = await ports.apiKeys.add(accountId, CREATED, () => ({
+  const draft = {
     accountId,
     hash: randomBytes(32).toString('hex'),
     ending: 'wxyz',
@@ -91,7 +91,8 @@ export async function addKey(ports: Pick<Ports, 'accounts' | 'apiKeys'>): Promis
     createdAt: CREATED,
     scopes: undefined,
     expiresAt: undefined,
-  }));
+  };
+  const key = await ports.apiKeys.add(accountId, CREATED, () => ({ key: draft }));
   return { accountId, keyId: key.id };
 }
 

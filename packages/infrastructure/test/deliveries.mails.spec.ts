@@ -9,7 +9,7 @@ import {
   SECOND,
 } from '@adoption-store/domain';
 import { accountMailSenderSuite, messageSenderSuite } from '@adoption-store/domain/testing';
-import { type ReceivedMail, SmtpSink } from '@adoption-store/test-support';
+import { type ReceivedMail, SmtpSink, type Trouble } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SmtpAccountMailSender } from '../src/accounts/smtp-account-mail-sender.js';
@@ -62,6 +62,14 @@ describe('the mailer of messages', () => {
     sender.close();
     await sink.close();
   });
+
+  /** Restarts the mail server without SMTPUTF8. */
+  async function withoutUtf8(): Promise<void> {
+    sender.close();
+    await sink.close();
+    sink = await SmtpSink.open({ utf8: false });
+    sender = newSender();
+  }
 
   function newSender(from = 'no-reply@shop.example', smtpUrl = sink.url): SmtpMessageSender {
     return new SmtpMessageSender({ smtpUrl, from, to: 'store@example.com', connections: 4 });
@@ -132,9 +140,10 @@ describe('the mailer of messages', () => {
         fc.asyncProperty(fc.oneof(strange, hostile), fc.string({ unit: 'binary' }), async (from, text) => {
           const mail = await deliver({ from, text: `\r\nBcc: evil@example.com\r\n\r\n${text}` });
           expect(mail.to).toEqual(['store@example.com']);
-          expect(mail.headers.map(([name]) => name).sort()).toEqual(names);
+          const expected = names.filter((name) => name !== 'reply-to' || /^[\0-\x7f]*$/.test(from));
+          expect(mail.headers.map(([name]) => name).sort()).toEqual(expected);
           expect(mail.header('To')).toBe('store@example.com');
-          expect(mail.header('Reply-To')).toMatch(
+          expect(mail.header('Reply-To') ?? '<a@b>').toMatch(
             /^<("([^"\\]|\\.)*"|[^\s",<>]+)@[^<>]*>$|^[^\s",;:<>()]+@[^\s",;:<>()]+$/,
           );
         }),
@@ -142,11 +151,20 @@ describe('the mailer of messages', () => {
       );
     });
 
-    it('uses the domain of the sender’s address for its id, also where that has a name', async () => {
+    it('of an address beyond ASCII names it in the body, so that a server without SMTPUTF8 takes the mail', async () => {
+      await withoutUtf8();
+      const mail = await deliver({ from: 'zo\u00eb@example.com', text: 'Please write' });
+      expect(mail.raw).toMatch(/^[\0-\x7f]*$/);
+      expect(mail.header('Reply-To')).toBeUndefined();
+      expect(mail.body).toMatch(/^To reply, write to zo\u00eb@example\.com\. [^\n]+\r?\n\r?\nPlease write$/);
+    });
+
+    it('uses the domain of the sender’s address for its id and its greeting, also where that has a name', async () => {
       sender.close();
       sender = newSender('"Shop, the @ one" <no-reply@mail.shop.example>');
       const mail = await deliver();
       expect(mail.header('Message-ID')).toBe(`<${mail.header('X-Message-Id')}@mail.shop.example>`);
+      expect([...sink.names]).toEqual(['mail.shop.example']);
     });
   });
 
@@ -165,6 +183,13 @@ describe('the mailer of messages', () => {
       sink.resume();
       await deliver({ text: 'next' });
       expect(sink.received.map(({ body }) => body)).toEqual(['next']);
+    });
+
+    it('is reported without the login and without an address, whatever the server says', async () => {
+      sink.trouble = { at: 'recipient', by: 550, words: '5.1.1 <store@example.com>: no such user' };
+      const refused = sender.send(message(), TIMEOUT);
+      await expect(refused).rejects.toThrow(/^EENVELOPE 550 5\.1\.1: <address> no such user$/);
+      await expect(refused).rejects.not.toHaveProperty('cause');
     });
 
     it.each(['recipient', 'data'] as const)(
@@ -251,6 +276,7 @@ describe('the mailer of accounts', () => {
 
   const token = 'x'.repeat(43);
   const reset = (): AccountMail => ({
+    createdAt: instant(Date.UTC(2026, 0, 1, 12)),
     kind: 'reset',
     email: 'dev@example.com',
     token,
@@ -295,8 +321,27 @@ describe('the mailer of accounts', () => {
     expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
   });
 
+  it.each([
+    ['password', undefined, 'changed on'],
+    ['recovered', undefined, 'reset on'],
+    ['key', '“laptop”, which ends in wxyz', 'made on'],
+    ['rotated', '“laptop”, which ends in wxyz', 'rotated on'],
+    ['closed', undefined, 'closed on'],
+    ['more', '7', 'until'],
+  ] as const)(
+    'mails the notice %s, with what happened, when, and what to do, and without a link',
+    async (kind, about, what) => {
+      sender.close();
+      sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
+      const mail = await mailed({ ...reset(), kind, token: undefined, about });
+      expect(mail?.body).toContain(`${what} 1 January 2026 at 12:00 UTC`);
+      for (const part of [about ?? '', 'If it was not you', 'help@shop.example']) expect(mail?.body).toContain(part);
+      expect(mail?.body).not.toMatch(/#|http/);
+    },
+  );
+
   it('sends nothing to a server with an untrusted certificate, and says why', async () => {
-    const stranger = await SmtpSink.open(true);
+    const stranger = await SmtpSink.open({ tls: true });
     const mailer = new SmtpAccountMailSender({ smtpUrl: stranger.url, from: 'a@shop.example', portalUrl: PORTAL });
     const reason = await mailer.send(reset(), TIMEOUT).catch(String);
     expect(reason).toMatch(/^Error: \w+: .*certificate/);
@@ -306,17 +351,94 @@ describe('the mailer of accounts', () => {
     await stranger.close();
   });
 
-  it.each([
-    ['for good where its address is refused so', 'recipient', 550, 'EENVELOPE 550', true],
-    ['for now where its address is refused for now', 'recipient', 450, 'EENVELOPE 450', false],
-    ['for now where the mail is refused', 'data', 554, 'EMESSAGE 554', false],
-  ] as const)('fails %s, and says neither to whom it was nor the token', async (_how, at, by, message, isForGood) => {
-    sink.trouble = { at, by };
-    const error = await sender.send(reset(), TIMEOUT).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ message });
-    expect(error instanceof RefusedForGood).toBe(isForGood);
-    const everything = JSON.stringify(error, Object.getOwnPropertyNames(error));
-    for (const secret of ['dev@example.com', token]) expect(everything).not.toContain(secret);
+  describe('a mail that is refused', () => {
+    const refusal = async (trouble: Trouble, mail = reset()) => {
+      sink.trouble = trouble;
+      const error: unknown = await sender.send(mail, TIMEOUT).catch((reason: unknown) => reason);
+      const everything = JSON.stringify(error, Object.getOwnPropertyNames(error));
+      for (const secret of [mail.email, token]) expect(everything).not.toContain(secret);
+      return { reason: (error as Error).message, isForGood: error instanceof RefusedForGood };
+    };
+
+    it.each([
+      [550, 'unknown', true],
+      [551, 'moved', true],
+      [553, 'no such name', true],
+      [550, '5.1.1 unknown', true],
+      [556, '5.1.10 no mail for this domain', true],
+      [504, 'Helo command rejected: need fully-qualified hostname', false],
+      [504, '5.5.2 Helo command rejected', false],
+      [554, '5.7.1 Client host rejected', false],
+      [550, '5.7.1 relaying denied', false],
+      [553, '5.1.8 Sender address rejected', false],
+      [552, '5.2.2 mailbox full', false],
+      [550, '4.1.1 try again', false],
+      [452, '4.2.2 mailbox full', false],
+      [450, '5.1.1 greylisted', false],
+    ])('at its recipient by %d %s: for good is %s', async (by, words, isForGood) => {
+      const refused = await refusal({ at: 'recipient', by, words });
+      expect(refused.isForGood).toBe(isForGood);
+      expect(refused.reason).toContain(`EENVELOPE ${by}`);
+    });
+
+    it('after its recipient was taken is tried again', async () => {
+      const refused = await refusal({ at: 'data', by: 550, words: '5.1.1 unknown' });
+      expect(refused).toEqual({ reason: 'EMESSAGE 550 5.1.1: unknown', isForGood: false });
+    });
+
+    it.each([
+      [
+        'without its recipient',
+        '<dev@example.com>: Recipient address rejected',
+        '<address> Recipient address rejected',
+      ],
+      ['without a name', 'User "DEV" unknown; dev=example.com@b.example', 'User "<address>" unknown; <address>'],
+      ['without another', '"John Doe"@b.example has moved to dev%40c.example', '<address> has moved to <address>'],
+      ['escaped', 'no\u202e', String.raw`no\u{202E}`],
+      ['cut', 'y'.repeat(900), `${'y'.repeat(200)}…`],
+      ['cut before an address', `${'y '.repeat(50_000)}a@b.example`, `${'y '.repeat(100)}…`],
+    ])('is logged in the server’s words, %s', async (_how, words, shown) => {
+      const { reason } = await refusal({ at: 'recipient', by: 550, words: `5.1.1 ${words}` });
+      expect(reason).toBe(`EENVELOPE 550 5.1.1: ${shown}`);
+    });
+
+    it('at the login names no user', async () => {
+      sender.close();
+      const smtpUrl = sink.url.replace('//', '//shop:wrong@');
+      sender = new SmtpAccountMailSender({ smtpUrl, from: 'no-reply@shop.example' });
+      expect(await refusal({ at: 'login', by: 535, words: '5.7.8 user shop unknown' })).toEqual({
+        reason: 'EAUTH 535 5.7.8',
+        isForGood: false,
+      });
+    });
+  });
+
+  describe('an address beyond ASCII', () => {
+    const ZOE: AccountMail = { ...reset(), email: 'zo\u00eb@example.com' };
+
+    it('gets its mail from a server with SMTPUTF8', async () => {
+      expect((await mailed(ZOE))?.to).toEqual([ZOE.email]);
+    });
+
+    it('gets none from a server without it: the mail fails for good and says why, and the next is sent', async () => {
+      sender.close();
+      await sink.close();
+      sink = await SmtpSink.open({ utf8: false });
+      sender = new SmtpAccountMailSender({ smtpUrl: sink.url.replace('//', '//u:p@'), from: 'no-reply@shop.example' });
+      const error: unknown = await sender.send(ZOE, TIMEOUT).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(RefusedForGood);
+      expect(error).toMatchObject({ message: expect.stringContaining('no SMTPUTF8') });
+      expect(sink.offered).toBe(0);
+      expect(sink.logins).toEqual([]);
+      expect((await mailed(reset()))?.to).toEqual(['dev@example.com']);
+    });
+
+    it('waits where the server can’t be reached', async () => {
+      await sink.close();
+      const error: unknown = await sender.send(ZOE, TIMEOUT).catch((reason: unknown) => reason);
+      expect(error).not.toBeInstanceOf(RefusedForGood);
+      expect(error).toMatchObject({ message: expect.stringMatching(/^ESOCKET: connect ECONNREFUSED/) });
+    });
   });
 });
 

@@ -20,9 +20,19 @@ export interface ReceivedMail {
 
 /** A fault of the sink: where it happens and what it does. */
 export interface Trouble {
-  readonly at: 'greeting' | 'recipient' | 'data';
+  readonly at: 'greeting' | 'login' | 'recipient' | 'data';
   /** An SMTP code refuses, 'cutting' closes the connection, 'hanging' never answers. */
   readonly by: number | 'cutting' | 'hanging';
+  /** The words of a refusal, with the enhanced code if there is one. */
+  readonly words?: string;
+}
+
+/** What a mail server offers. */
+export interface SinkOffer {
+  /** STARTTLS, with a self-signed certificate. Default: no. */
+  readonly tls?: boolean;
+  /** SMTPUTF8. Default: yes. Without it, a recipient beyond ASCII is refused. */
+  readonly utf8?: boolean;
 }
 
 /** A mail server for tests that stores the mail it receives. */
@@ -33,6 +43,8 @@ export class SmtpSink {
   offered = 0;
   /** Credentials of the clients that logged in; a login isn't required. */
   readonly logins: [name: string | undefined, password: string | null | undefined][] = [];
+  /** The names by which clients have introduced themselves. */
+  readonly names = new Set<string>();
   /** Connections so far. */
   connections = 0;
   mostAtOnce = 0;
@@ -45,9 +57,8 @@ export class SmtpSink {
     private readonly port: number,
   ) {}
 
-  /** @param withTls whether it offers STARTTLS, with a self-signed certificate. */
-  static async open(withTls = false): Promise<SmtpSink> {
-    const server = newServer(() => sink, withTls);
+  static async open(offer: SinkOffer = {}): Promise<SmtpSink> {
+    const server = newServer(() => sink, offer);
     const sink: SmtpSink = new SmtpSink(server, await listen(server, 0));
     sink.follow();
     return sink;
@@ -97,11 +108,11 @@ export class SmtpSink {
   /** @internal */
   async pass(place: Trouble['at'], { remotePort }: { readonly remotePort: number }): Promise<void> {
     if (this.trouble?.at !== place) return;
-    const { by } = this.trouble;
+    const { by, words = 'not now' } = this.trouble;
     if (by === 'hanging') await new Promise<void>((resolve) => this.held.push(resolve));
     else {
       if (by === 'cutting') this.sockets.get(String(remotePort))?.destroy();
-      throw Object.assign(new Error('not now'), { responseCode: by === 'cutting' ? 421 : by });
+      throw Object.assign(new Error(words), { responseCode: by === 'cutting' ? 421 : by });
     }
   }
 
@@ -116,21 +127,33 @@ export class SmtpSink {
   }
 }
 
-function newServer(sink: () => SmtpSink, withTls = false): SMTPServer {
+function newServer(sink: () => SmtpSink, { tls = false, utf8 = true }: SinkOffer = {}): SMTPServer {
   const server = new SMTPServer({
     authOptional: true,
     allowInsecureAuth: true,
-    disabledCommands: withTls ? [] : ['STARTTLS'],
+    disabledCommands: tls ? [] : ['STARTTLS'],
     disableReverseLookup: true,
-    onAuth({ username, password }, _session, callback) {
+    hideSMTPUTF8: !utf8,
+    // Each refusal of a test has the enhanced code that the test gives it, or none.
+    hideENHANCEDSTATUSCODES: true,
+    onAuth({ username, password }, session, callback) {
       sink().logins.push([username, password]);
-      callback(null, { user: username });
+      sink()
+        .pass('login', session)
+        .then(() => {
+          callback(null, { user: username });
+        }, callback);
     },
     onConnect(session, callback) {
       answer(sink().pass('greeting', session), callback);
     },
-    onRcptTo(_address, session, callback) {
-      answer(sink().pass('recipient', session), callback);
+    onMailFrom(_address, session, callback) {
+      sink().names.add(session.hostNameAppearsAs);
+      callback();
+    },
+    onRcptTo({ address }, session, callback) {
+      const isUnfit = !utf8 && /[^ -~]/.test(address);
+      answer(isUnfit ? Promise.reject(new Error('5.6.7 needs SMTPUTF8')) : sink().pass('recipient', session), callback);
     },
     onData(stream, session, callback) {
       answer(sink().take(stream, session), callback);

@@ -1,4 +1,4 @@
-import { HOUR, later, SECOND } from '../kernel/clock.js';
+import { HOUR, type Instant, later, SECOND } from '../kernel/clock.js';
 import type { SystemPorts } from '../kernel/ports.js';
 import type { Claimed, DeliveryQueue } from './delivery-queue.js';
 
@@ -64,8 +64,8 @@ export function pauseAfter(attempt: number, random: number, { longest, drawn } =
 }
 
 /**
- * Whether a failed item is queued for another attempt. It has failed for good if its attempts are used up, or if every
- * further one would be refused, too.
+ * Whether a failed item is queued for another attempt. It has failed for good if its attempts are used up, if it would
+ * expire before the next, or if every further one would be refused, too.
  *
  * @param failure.random 0 to 1
  */
@@ -73,6 +73,8 @@ export function decideFailure(
   { failures }: Pick<Claimed, 'failures'>,
   failure: {
     readonly attempts: number;
+    /** Milliseconds until it expires. Default: never. */
+    readonly left?: number;
     /** Default: `MAIL_PAUSES`. */
     readonly pauses?: Pauses;
     readonly reason: unknown;
@@ -80,8 +82,10 @@ export function decideFailure(
   },
 ): { readonly status: 'queued'; readonly pause: number } | { readonly status: 'failed' } {
   const attempt = failures + 1;
-  if (attempt >= failure.attempts || failure.reason instanceof RefusedForGood) return { status: 'failed' };
-  return { status: 'queued', pause: pauseAfter(attempt, failure.random, failure.pauses) };
+  const pause = pauseAfter(attempt, failure.random, failure.pauses);
+  const isLast = attempt >= failure.attempts || pause >= (failure.left ?? Infinity);
+  if (isLast || failure.reason instanceof RefusedForGood) return { status: 'failed' };
+  return { status: 'queued', pause };
 }
 
 /** The item's status after an attempt. */
@@ -97,6 +101,8 @@ export interface Deliveries<Id extends string, Item extends Claimed<Id>, Reporte
    */
   readonly send: (item: Item, timeout: number) => Promise<boolean>;
   readonly reportedOf: (item: Item) => Reported;
+  /** When the item expires. If given, it is tried until then, however often. */
+  readonly expiryOf?: (item: Item) => Instant;
   readonly policy: DeliveryPolicy;
   readonly ports: SystemPorts;
 }
@@ -143,7 +149,7 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
 }
 
 async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
-  { send, policy, ports }: Deliveries<Id, Item, Reported>,
+  { send, expiryOf, policy, ports }: Deliveries<Id, Item, Reported>,
   item: Item,
   timeout: number,
 ): Promise<AttemptResult> {
@@ -151,7 +157,9 @@ async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
     return { status: (await send(item, timeout)) ? 'sent' : 'dropped' };
   } catch (reason) {
     const random = (ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
-    return { ...decideFailure(item, { attempts: policy.attempts, reason, random }), reason };
+    const left = expiryOf && expiryOf(item) - ports.clock.now();
+    const attempts = left === undefined ? policy.attempts : Infinity;
+    return { ...decideFailure(item, { attempts, left: left ?? Infinity, reason, random }), reason };
   }
 }
 

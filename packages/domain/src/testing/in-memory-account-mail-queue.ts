@@ -16,10 +16,12 @@ import type {
   ClaimedLinkMail,
   SignUpMailDecision,
 } from '../accounts/mails/account-mail-queue.js';
+import { COUNTED_NOTICES, decideNotice, NOTICE_HOUR } from '../accounts/mails/notice.js';
 import type { MailedLink, SignUpLink } from '../accounts/sign-in/credentials.js';
 import type { Backlog, Claim, ClaimRequest } from '../deliveries/delivery-queue.js';
-import { type Clock, type Instant, instant } from '../kernel/clock.js';
+import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import { remember } from './in-memory-idempotency-records.js';
 import { InMemoryJobs, type Job } from './in-memory-jobs.js';
 
 type MailJob = NewAccountMail & Job<AccountMailId, 'dropped'>;
@@ -33,6 +35,8 @@ type StoredSignUp = Pick<SignUpLink, 'email' | 'expiresAt'>;
 /** The mails, and the links in the mails that were sent. */
 export class InMemoryAccountMailQueue implements AccountMailQueue {
   private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.jobs.all);
   private readonly links = new Map<string, Link>();
   private readonly signUps = new Map<string, StoredSignUp>();
 
@@ -55,7 +59,25 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
   }
 
   queue(mail: NewAccountMail): void {
-    this.jobs.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
+    const dueAt = later(this.clock.now(), mail.wait ?? 0);
+    this.jobs.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt });
+  }
+
+  /** Queues the notice as `decideNotice` decides. */
+  tell(notice: NewAccountMail | undefined): void {
+    if (notice === undefined) return;
+    const { accountId, address, createdAt } = notice;
+    const theirs = [...this.jobs.all.values()].filter((job) => job.accountId === accountId && job.address === address);
+    const recent = theirs.filter(
+      (job) => COUNTED_NOTICES.some((kind) => kind === job.kind) && job.createdAt > later(createdAt, -NOTICE_HOUR),
+    ).length;
+    const more = theirs.find(
+      (job) => job.kind === 'more' && job.status === 'queued' && job.number === 0 && isUsable(job, createdAt),
+    );
+    const state = { recent, more: more && { id: more.id, about: more.about ?? '' } };
+    const decision = decideNotice(state, notice);
+    if ('added' in decision) this.queue(decision.added);
+    else if (more !== undefined) this.jobs.all.set(more.id, { ...more, about: decision.raised.about });
   }
 
   async addToken(

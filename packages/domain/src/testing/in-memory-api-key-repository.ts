@@ -7,6 +7,7 @@ import {
   type KeyHolder,
   keyState,
   type KeyToChange,
+  type MadeKey,
   type NewApiKey,
   type OperationUse,
   type RotatedKey,
@@ -17,6 +18,7 @@ import {
 import type { AccountKey, ApiKeyRepository, KeySearch, PastKeysQuery } from '../accounts/keys/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import type { ListPart } from '../kernel/page.js';
+import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { remember } from './in-memory-idempotency-records.js';
 
@@ -27,10 +29,16 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   private readonly operations = new Map<ApiKeyId, Map<string, Instant>>();
   private lastId = 0n;
 
-  constructor(private readonly accounts: InMemoryAccountRepository) {}
+  constructor(
+    private readonly accounts: InMemoryAccountRepository,
+    private readonly mails: InMemoryAccountMailQueue,
+  ) {}
 
-  async add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey> {
-    return this.insert(decide(this.holderOf(accountId, at)));
+  async add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => MadeKey): Promise<ApiKey> {
+    const { key, notice } = decide(this.holderOf(accountId, at));
+    const added = this.insert(key);
+    this.mails.tell(notice);
+    return added;
   }
 
   private insert(key: NewApiKey): ApiKey {
@@ -104,6 +112,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const key = this.keys.get(id);
     const rotated = decide({ ...this.holderOf(key?.accountId, at), old: key });
     const replacement = this.insert(rotated.replacement);
+    this.mails.tell(rotated.notice);
     return { old: this.put({ ...rotated.old, replacedBy: replacement.id }), replacement };
   }
 

@@ -84,7 +84,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
       this.webhooks.deleteOfAccount(account.id);
     }
     for (const kind of revokedLinks) this.mails.revoke(kind, account.id);
-    if (notice !== undefined) this.mails.queue(notice);
+    this.mails.tell(notice);
     if (closedAt !== undefined) this.requestRecords.deleteOfAccount(account.id);
     return account;
   }

@@ -42,7 +42,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const accounts = new InMemoryAccountRepository();
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const events = new InMemoryEventFeed(clock);
-  const apiKeys = new InMemoryApiKeyRepository(accounts);
+  const apiKeys = new InMemoryApiKeyRepository(accounts, accountMails);
   const webhooks = new InMemoryWebhookRepository(accounts, apiKeys, events, clock);
   const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const animals = new InMemoryAnimalRepository(events);
@@ -51,7 +51,9 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
-    const changed = [animals, apiKeys, categories, orders, messages, events].map((each) => each.remember());
+    const changed = [accountMails, animals, apiKeys, categories, orders, messages, events].map((each) =>
+      each.remember(),
+    );
     return () => {
       for (const putBack of changed) putBack();
     };

@@ -1,5 +1,5 @@
 import { newAccountMailId, type NewAccountMail } from '../accounts/mails/account-mail.js';
-import { NOTICE_TTL } from '../accounts/sign-in/credentials.js';
+import { NOTICE_TTL } from '../accounts/mails/notice.js';
 import { decideFailure, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { type Instant, later, SECOND } from '../kernel/clock.js';
 import {

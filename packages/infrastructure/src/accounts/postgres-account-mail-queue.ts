@@ -7,13 +7,18 @@ import {
   type ClaimRequest,
   type ClaimedAccountMail,
   type ClaimedLinkMail,
+  COUNTED_NOTICES,
+  decideNotice,
   type Instant,
   instant,
+  later,
   type LinkKind,
   type LinkMailState,
   type NewAccountMail,
   type NewLinkMail,
   type NewSignUpMail,
+  NOTICE_HOUR,
+  type NoticeState,
   type SignUpMailDecision,
   type SignUpMailState,
   type TokenState,
@@ -48,7 +53,18 @@ const usableMails = (kind: LinkKind) => `
 
 const ADD = `
   INSERT INTO account_mails (id, account_id, kind, address, about, status, due_at, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, 'queued', now(), $6, $7)`;
+  VALUES ($1, $2, $3, $4, $5, 'queued', now() + ${interval('$8')}, $6, $7)`;
+
+const RECENT = `
+  SELECT count(*)::integer AS recent FROM account_mails
+  WHERE account_id = $1 AND created_at > $3 AND address = $2 AND kind = ANY($4)`;
+
+// Locked, so that no worker claims it meanwhile. One that a worker has claimed may be on its way.
+const MORE = `
+  SELECT id, about FROM account_mails
+  WHERE account_id = $1 AND created_at > $3 AND address = $2
+    AND kind = 'more' AND status = 'queued' AND claims = 0 AND expires_at > $3
+  FOR NO KEY UPDATE LIMIT 1`;
 
 const CLAIMED_MAIL = `
   SELECT created_at AS "createdAt", expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
@@ -70,9 +86,25 @@ const CLAIM_SIGN_UPS = `
 
 /** Inserts a mail in the manager's transaction. */
 export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
-  const { id, accountId, kind, address, about, createdAt, expiresAt } = mail;
-  await manager.query(ADD, [id, accountId, kind, address, about, new Date(createdAt), new Date(expiresAt)]);
+  const { id, accountId, kind, address, about, createdAt, expiresAt, wait = 0 } = mail;
+  const times = [new Date(createdAt), new Date(expiresAt), wait];
+  await manager.query(ADD, [id, accountId, kind, address, about, ...times]);
 }
+
+/** Queues the notice as `decideNotice` decides. Its account must be locked, so that notices are counted one by one. */
+export async function queueNotice(manager: EntityManager, notice: NewAccountMail | undefined): Promise<void> {
+  if (notice === undefined) return;
+  const { accountId, address, createdAt } = notice;
+  const since = new Date(later(createdAt, -NOTICE_HOUR));
+  const [{ recent }] = await manager.query<[{ recent: number }]>(RECENT, [accountId, address, since, COUNTED_NOTICES]);
+  const [more] = await manager.query<WaitingNotice[]>(MORE, [accountId, address, new Date(createdAt)]);
+  const decision = decideNotice({ recent, more }, notice);
+  if ('added' in decision) return insertMail(manager, decision.added);
+  const { id, about } = decision.raised;
+  await manager.query('UPDATE account_mails SET about = $2 WHERE id = $1', [id, about]);
+}
+
+type WaitingNotice = NonNullable<NoticeState['more']>;
 
 interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'about' | 'createdAt' | 'expiresAt'> {
   readonly accountId: string | null;

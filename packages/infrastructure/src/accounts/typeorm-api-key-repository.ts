@@ -13,6 +13,7 @@ import {
   type KeySearch,
   type KeyToChange,
   type ListPart,
+  type MadeKey,
   MOST_KEYS_A_DAY,
   type NewApiKey,
   type OperationUse,
@@ -34,6 +35,7 @@ import { accountOf, findLocked } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
+import { queueNotice } from './postgres-account-mail-queue.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
@@ -102,11 +104,15 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async add(
     accountId: AccountId,
     at: Instant,
-    decide: (state: KeyHolder) => NewApiKey,
+    decide: (state: KeyHolder) => MadeKey,
     within?: Transaction,
   ): Promise<ApiKey> {
-    const work = async (manager: EntityManager) =>
-      insertKey(manager, decide(await lockHolder(manager, { id: accountId }, at)));
+    const work = async (manager: EntityManager) => {
+      const { key, notice } = decide(await lockHolder(manager, { id: accountId }, at));
+      const added = await insertKey(manager, key);
+      await queueNotice(manager, notice);
+      return added;
+    };
     return inTransaction(this.dataSource, work, { within });
   }
 
@@ -173,8 +179,9 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     const work = async (manager: EntityManager) => {
       const holder = await lockHolder(manager, { id: accountOf('api_keys', 'id', id) }, at);
       const [key] = await lockKeys(manager, { id });
-      const { old, replacement } = decide({ ...holder, old: key });
+      const { old, replacement, notice } = decide({ ...holder, old: key });
       const added = await insertKey(manager, replacement);
+      await queueNotice(manager, notice);
       return { old: await updateKey(manager, { ...old, replacedBy: added.id }), replacement: added };
     };
     return inTransaction(this.dataSource, work, { within });

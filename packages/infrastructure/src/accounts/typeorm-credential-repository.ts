@@ -22,7 +22,7 @@ import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-record
 import { accountOf, findOpen, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
-import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
+import { EXPIRE_MAILS, LINKS, queueNotice } from './postgres-account-mail-queue.js';
 
 // Locks the keys in the order of their ids, as WRITE_USES does, against deadlocks. Keys that have ended stay as they
 // are: there may be very many.
@@ -200,7 +200,7 @@ async function store(
     await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
     await manager.query(EXPIRE_MAILS, [id, kind]);
   }
-  if (notice !== undefined) await insertMail(manager, notice);
+  await queueNotice(manager, notice);
   if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);
   // If the address stays, so does the canonical one. It may be null, because another account has the same one.
   const canonicalEmail = email === row?.email ? undefined : canonicalOf(email);

@@ -1,5 +1,6 @@
-import { types } from 'node:util';
+import { domainToASCII } from 'node:url';
 import nodemailer from 'nodemailer';
+import { answerWithin } from '../kernel/answers.js';
 
 export interface SmtpDelivery {
   readonly smtpUrl: string;
@@ -18,6 +19,12 @@ export interface SmtpDelivery {
 /** Milliseconds for each step of connecting. The timeout of each mail limits the later steps. */
 const CONNECTION_TIMEOUT = 5_000;
 
+/** The domain of the sender's address. */
+export function domainOf(from: string): string {
+  const domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? '';
+  return domainToASCII(domain) || 'localhost';
+}
+
 /** @param defaults the settings of every mail. */
 export function openSmtpTransport(
   { url, connections }: { readonly url: string; readonly connections: number },
@@ -27,6 +34,8 @@ export function openSmtpTransport(
     {
       pool: true,
       url,
+      // Servers refuse a name that isn't a domain's, such as nodemailer's own in a container, [127.0.0.1].
+      name: domainOf(defaults.from),
       maxConnections: connections,
       maxMessages: Infinity,
       dnsTimeout: CONNECTION_TIMEOUT,
@@ -43,20 +52,46 @@ export function openSmtpTransport(
   );
 }
 
-/** Codes of errors while connecting. Their messages name neither a login nor a recipient, so they are safe to log. */
-const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
-
-/** Why the mail server failed. Usually only the error's code, because its message may name a user or a recipient. */
-export function mailFailure(error: unknown): string {
-  if (!types.isNativeError(error)) return 'unknown';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  if (OF_CONNECTING.includes(code)) return `${code}: ${error.message}`;
-  return 'responseCode' in error && typeof error.responseCode === 'number' ? `${code} ${error.responseCode}` : code;
+/** Whether an address can be sent only to a server with SMTPUTF8 (RFC 6531). Domains are in ASCII. */
+export function needsUtf8(address: string): boolean {
+  return /[^\0-\x7f]/.test(address);
 }
 
-/** Whether the mail server refuses that recipient for good (RFC 5321 §4.2.1). */
-export function isRefusedRecipient(error: unknown): boolean {
-  if (!types.isNativeError(error) || !('command' in error) || !('responseCode' in error)) return false;
-  const { command, responseCode: code } = error;
-  return command === 'RCPT TO' && typeof code === 'number' && code >= 500 && code < 600;
+/**
+ * Whether the mail server offers SMTPUTF8. nodemailer shows what a server offers only to a method of logging in, so this
+ * connects once with a method that sends nothing.
+ */
+export async function offersUtf8(url: string, from: string, timeout: number): Promise<boolean> {
+  const { href } = withoutLogin(url);
+  let offered: readonly string[] = [];
+  const server = nodemailer.createTransport({
+    url: href,
+    name: domainOf(from),
+    dnsTimeout: timeout,
+    connectionTimeout: timeout,
+    greetingTimeout: timeout,
+    socketTimeout: timeout,
+    socketCloseTimeout: 0,
+    forceAuth: true,
+    auth: { type: 'custom', method: 'LOOK', user: '', pass: '' },
+    customAuth: {
+      LOOK(login) {
+        offered = login.extensions;
+        login.resolve();
+      },
+    },
+  });
+  try {
+    await answerWithin(timeout, server.verify());
+  } finally {
+    server.close();
+  }
+  return offered.includes('SMTPUTF8');
+}
+
+function withoutLogin(url: string): URL {
+  const server = new URL(url);
+  server.username = '';
+  server.password = '';
+  return server;
 }

@@ -8,7 +8,7 @@ import type {
   KeyHolder,
   KeyState,
   KeyToChange,
-  NewApiKey,
+  MadeKey,
   OperationUse,
   RotatedKey,
   RotationState,
@@ -45,13 +45,13 @@ export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
  */
 export interface ApiKeyRepository {
   /**
-   * Adds the key that `decide` returns. Its account is locked: meanwhile no other key is added, the account isn't
+   * Adds the key that `decide` returns, and queues its notice. Its account is locked: meanwhile no other key is added, the account isn't
    * closed and its password doesn't change. The state counts the keys at the key's creation.
    */
   add(
     accountId: AccountId,
     at: Instant,
-    decide: (state: KeyHolder) => NewApiKey,
+    decide: (state: KeyHolder) => MadeKey,
     transaction?: Transaction,
   ): Promise<ApiKey>;
   /**
@@ -77,7 +77,7 @@ export interface ApiKeyRepository {
    */
   change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey>;
   /**
-   * Adds the replacement and changes the old key: both or neither. Locks the account, as `add` does, and then the old
+   * Adds the replacement, changes the old key and queues the notice: all or nothing. Locks the account, as `add` does, and then the old
    * key. Resolves to both keys as they are stored.
    */
   replace(

@@ -5,6 +5,8 @@ import { DAY, HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 import { anAccount } from '../../testing/builders.js';
 import { decisions, PredictableCryptography } from '../../testing/index.js';
 import type { AccountId } from '../account.js';
+import type { AccountMailId } from '../mails/account-mail.js';
+import { NOTICE_TTL } from '../mails/notice.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -148,29 +150,38 @@ describe('decisions on keys', () => {
     const given = decisions({ it, expect }, decideIssue);
     const few: KeyHolder = { account, activeKeys: MOST_ACTIVE_KEYS - 1, madeToday: MOST_KEYS_A_DAY - 1 };
     const draft = { accountId: THEIRS, name: undefined, scopes: undefined, createdAt: NOW, expiresAt: LATE, ...text };
-    const issue = { key: draft };
+    const noticeId = 'mail_1' as AccountMailId;
+    const issue = { key: draft, noticeId };
     const [active, today] = ['has 25 API keys that are active or disabled', 'has made 1000 API keys today'];
     const full = { ...few, activeKeys: 25 };
     const busy = { ...few, madeToday: 1_000 };
     const nobody = { ...few, account: undefined };
-    given('24 keys and 999 made today', few).when('one is issued', issue).then('it is', draft);
+    given('24 keys and 999 made today', few).when('one is issued', issue).then('it is', { key: draft });
+    const proven = { ...account, provenAt: NOW };
+    const mail = { id: noticeId, accountId: account.id, kind: 'key', address: account.email } as const;
+    const about = `the key that ends in ${text.ending}`;
+    const notice = { ...mail, about, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+    given('a proven address', { ...few, account: proven })
+      .when('one is issued', issue)
+      .then('it is told', { key: draft, notice });
     given('25 keys', full).when('one is issued', issue).thenRefused('too_many_keys', active);
     given('1,000 made today', busy).when('one is issued', issue).thenRefused('too_many_keys', today);
     given('no account', nobody).when('one is issued', issue).thenRefused('not_found', 'id 1');
     const [inVersion2, inVersion3] = [
-      { key: draft, credentialVersion: 2 },
-      { key: draft, credentialVersion: 3 },
+      { ...issue, credentialVersion: 2 },
+      { ...issue, credentialVersion: 3 },
     ];
-    given('the version 3', few).when('3 is wanted', inVersion3).then('it is issued', draft);
+    given('the version 3', few).when('3 is wanted', inVersion3).then('it is issued', { key: draft });
     given('the version 3', few).when('2 is wanted', inVersion2).thenRefused('signed_out');
   });
 
   describe('a rotation', () => {
     const given = at(decideRotation);
     const state = (old: ApiKey | undefined) => ({ account, activeKeys: 1, madeToday: 1, old });
-    const rotate = { ...theirs, overlap: HOUR, text };
+    const noticeId = 'mail_1' as AccountMailId;
+    const rotate = { ...theirs, overlap: HOUR, text, noticeId };
     const atOnce = { ...rotate, overlap: 0 };
-    const anybodys = { ...id, overlap: HOUR, text };
+    const anybodys = { ...id, overlap: HOUR, text, noticeId };
     const byOthers = { ...rotate, ...others };
     const { accountId, name, scopes } = key;
     const replacement = { accountId, name, scopes, createdAt: NOW, expiresAt: undefined, ...text };
@@ -181,6 +192,16 @@ describe('decisions on keys', () => {
     given('a key', state(key)).when('it is rotated', rotate).then('the old one overlaps', { old: ending, replacement });
     given('a key', state(key)).when('it is, at once', atOnce).then('it is also revoked', { old: ended, replacement });
     given('a key', state(key)).when('anybody’s is', anybodys).then('it is rotated', { old: ending, replacement });
+    it('tells the address, if it is proven', () => {
+      const ofProven = { ...state(key), account: { ...account, provenAt: NOW } };
+      const told = {
+        id: noticeId,
+        kind: 'rotated',
+        about: expect.stringContaining(text.ending),
+        address: account.email,
+      };
+      expect(decideRotation(ofProven, rotate, NOW).notice).toMatchObject(told);
+    });
     const lastingToo = { ...replacement, expiresAt: LATE };
     given('a key that expires late', state(lasting))
       .when('it is rotated', rotate)

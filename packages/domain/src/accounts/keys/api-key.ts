@@ -3,6 +3,8 @@ import { DAY, type Instant, instant, later } from '../../kernel/clock.js';
 import { DomainError, invalid } from '../../kernel/errors.js';
 import { hasVisible } from '../../kernel/text.js';
 import { type Account, type AccountId, requireVersion } from '../account.js';
+import type { AccountMailId, NewAccountMail } from '../mails/account-mail.js';
+import { nameOfKey, newNotice } from '../mails/notice.js';
 import type { Scopes } from '../scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
@@ -140,12 +142,21 @@ export interface KeyHolder {
 
 export interface KeyIssue {
   readonly key: NewApiKey;
+  /** The id of the mail that tells the owner. */
+  readonly noticeId: AccountMailId;
   /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;
 }
 
+/** A key to store, and a mail to queue, as `decideNotice` decides. */
+export interface MadeKey {
+  readonly key: NewApiKey;
+  readonly notice?: NewAccountMail | undefined;
+}
+
 /** @throws SignedOut; DomainError `not_found` if the account isn't there, or `too_many_keys`. */
-export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVersion }: KeyIssue): NewApiKey {
+export function decideIssue({ account, ...made }: KeyHolder, issue: KeyIssue): MadeKey {
+  const { key, credentialVersion, noticeId } = issue;
   requireVersion(account, credentialVersion);
   if (account === undefined) {
     throw new DomainError('not_found', `no account has the id ${key.accountId}`);
@@ -162,7 +173,7 @@ export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVe
       `the account has made ${MOST_KEYS_A_DAY} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
     );
   }
-  return key;
+  return { key, notice: newNotice(account, { id: noticeId, kind: 'key', about: nameOfKey(key) }, key.createdAt) };
 }
 
 /** A command to change the key with that id. */
@@ -179,7 +190,7 @@ export interface KeyToChange {
   readonly key: ApiKey | undefined;
 }
 
-export interface KeyRotation extends KeyCommand {
+export interface KeyRotation extends KeyCommand, Pick<KeyIssue, 'noticeId'> {
   /** How long both keys work, in milliseconds. */
   readonly overlap: number;
   readonly text: Pick<NewApiKey, 'hash' | 'ending'>;
@@ -194,6 +205,7 @@ export interface RotatedKey {
   /** The old key after the change, without `replacedBy`: the replacement gets its id only when it is stored. */
   readonly old: ApiKey;
   readonly replacement: NewApiKey;
+  readonly notice?: NewAccountMail | undefined;
 }
 
 /**
@@ -213,10 +225,13 @@ export function decideRotation(state: RotationState, command: KeyRotation, now: 
   const endsAt = instant(Math.min(later(now, command.overlap), expiresAt ?? Infinity));
   const isOver = endsAt <= now;
   const key = { accountId, name, scopes, createdAt: now, expiresAt, ...command.text };
+  const holder = { ...state, activeKeys: state.activeKeys - (isOver ? 1 : 0) };
+  const { key: replacement, notice } = decideIssue(holder, { key, noticeId: command.noticeId });
   return {
     // A key that ends now is also revoked, because a revocation applies on servers whose clock is behind, too.
     old: { ...old, expiresAt: endsAt, revokedAt: isOver ? endsAt : undefined },
-    replacement: decideIssue({ ...state, activeKeys: state.activeKeys - (isOver ? 1 : 0) }, { key }),
+    replacement,
+    notice: notice && { ...notice, kind: 'rotated' },
   };
 }
 

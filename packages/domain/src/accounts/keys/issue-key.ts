@@ -4,6 +4,7 @@ import { checkAll, invalid } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { AccountId } from '../account.js';
 import { type ApiKey, decideIssue, type KeyHolder, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
+import { newAccountMailId } from '../mails/account-mail.js';
 import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
 import { scopeList } from '../scope.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
@@ -31,7 +32,7 @@ export class IssueKey {
   ) {}
 
   /**
-   * A new key of the account, which may have 25 active keys and make 1,000 a day.
+   * A new key of the account, which may have 25 active keys and make 1,000 a day. Its owner is told by mail.
    *
    * @throws SignedOut; DomainError `invalid_parameter`, `not_found` if there is no such account, or `too_many_keys`.
    */
@@ -47,7 +48,8 @@ export class IssueKey {
     });
     const { text, stored } = newKeyText(this.options.keyEnvironment, this.ports.cryptography);
     const key = { accountId, ...checked, createdAt, ...stored };
-    const decide = (state: KeyHolder) => decideIssue(state, { key, credentialVersion });
+    const issue = { key, credentialVersion, noticeId: newAccountMailId(this.ports.cryptography) };
+    const decide = (state: KeyHolder) => decideIssue(state, issue);
     const added = await this.ports.apiKeys.add(accountId, createdAt, decide, transaction);
     return { key: added, text };
   }

@@ -14,7 +14,7 @@ import {
   type TokenState,
 } from './account-mail.js';
 
-export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Claimed<AccountMailId> {
+export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address' | 'wait'>, Claimed<AccountMailId> {
   /** The address to which it is sent. */
   readonly email: string;
 }

@@ -1,7 +1,7 @@
 import type { AccountMailKind } from './account-mail.js';
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 
-export interface AccountMail extends Pick<ClaimedAccountMail, 'email' | 'about' | 'expiresAt'> {
+export interface AccountMail extends Pick<ClaimedAccountMail, 'email' | 'about' | 'createdAt' | 'expiresAt'> {
   /** `has-account` answers a `sign-up` for an address that has an account. */
   readonly kind: AccountMailKind | 'has-account';
   /** The token that `completeSignUp`, `resetPassword` or `changeAddress` takes. Undefined for a mail without a link. */

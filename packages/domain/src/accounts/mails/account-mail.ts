@@ -12,11 +12,16 @@ export const LINK_KINDS = ['reset', 'change'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 /**
- * The kinds with a link that works once: those of an account, and `sign-up`, which goes to somebody who wants one;
- * `changed`, which tells the former address that the account has a new one; and `webhook`, which tells the owner that a
- * webhook was disabled.
+ * What tells the owner that the password was changed or reset, a key was made or rotated, the account has another
+ * address or was closed; and of how many changes more (`decideNotice`).
  */
-export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'sign-up', 'changed', 'webhook'] as const;
+const NOTICE_KINDS = ['password', 'recovered', 'key', 'rotated', 'changed', 'closed', 'more'] as const;
+
+/**
+ * The kinds with a link that works once: those of an account, and `sign-up`, which goes to somebody who wants one; the
+ * notices; and `webhook`, which tells that a webhook was disabled.
+ */
+export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'sign-up', ...NOTICE_KINDS, 'webhook'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 
 /** How long an account's link works, in milliseconds. */
@@ -36,8 +41,10 @@ export interface NewAccountMail {
   readonly kind: AccountMailKind;
   /** The recipient, if it isn't the account's address. */
   readonly address?: string | undefined;
-  /** What it is about: the URL and the description of a webhook. */
+  /** What it is about: the URL and the description of a webhook, the name of a key, or how many changes. */
   readonly about?: string | undefined;
+  /** Milliseconds until it is due. Default: at once. */
+  readonly wait?: number;
   readonly createdAt: Instant;
   /** The mail isn't sent, and its link doesn't work, from this instant on. */
   readonly expiresAt: Instant;

@@ -34,6 +34,7 @@ export class DeliverAccountMails {
         queue: this.ports.accountMails,
         send: (mail: ClaimedAccountMail, timeout) => this.send(mail, timeout),
         reportedOf: ({ id, kind }) => ({ id, kind }),
+        expiryOf: ({ expiresAt }) => expiresAt,
         policy: this.options.delivery,
         ports: this.ports,
       },
@@ -52,9 +53,9 @@ export class DeliverAccountMails {
       await this.ports.accountMails.markDropped(mail);
       return false;
     }
-    const { about, expiresAt } = mail;
+    const { about, createdAt, expiresAt } = mail;
     const email = canonicalAddress(mail.email, this.ports.domainToAscii);
-    await this.ports.accountMailSender.send({ ...content, email, about, expiresAt }, timeout);
+    await this.ports.accountMailSender.send({ ...content, email, about, createdAt, expiresAt }, timeout);
     return true;
   }
 

@@ -3,6 +3,7 @@ import type { Account, AccountId } from '../account.js';
 import { isGuessable } from './common-passwords.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
+import { newAccountMailId } from '../mails/account-mail.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderPorts } from './ports.js';
 
@@ -13,7 +14,12 @@ export interface ChangePasswordInput {
 }
 
 export class ChangePassword {
-  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'commonPasswords'>) {}
+  constructor(
+    private readonly ports: Pick<
+      HolderPorts,
+      'clock' | 'commonPasswords' | 'credentials' | 'cryptography' | 'passwordHasher'
+    >,
+  ) {}
 
   /**
    * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
@@ -32,7 +38,9 @@ export class ChangePassword {
       next: () => newPassword(next, isWeak, 'next'),
     });
     if (found?.passwordHash === undefined) return undefined;
-    const command = { current: found.passwordHash, next: await this.ports.passwordHasher.hash(checked.next) };
-    return this.ports.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command));
+    const hash = await this.ports.passwordHasher.hash(checked.next);
+    const command = { current: found.passwordHash, next: hash, noticeId: newAccountMailId(this.ports.cryptography) };
+    const now = this.ports.clock.now();
+    return this.ports.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command, now));
   }
 }

@@ -5,12 +5,14 @@ import { decisions } from '../../testing/index.js';
 import { type Account, type AccountId, closedEmail } from '../account.js';
 import {
   type AccountMailId,
+  type AccountMailKind,
   decideLinkMail,
   decideSignUpMail,
   decideToken,
   LINK_KINDS,
   type SignUpMailState,
 } from '../mails/account-mail.js';
+import { NOTICE_TTL } from '../mails/notice.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -22,7 +24,6 @@ import {
   decideReset,
   decideSignUp,
   type MailedLink,
-  NOTICE_TTL,
 } from './credentials.js';
 import { PLANS } from '../plan.js';
 
@@ -39,7 +40,13 @@ describe('decisions on credentials', () => {
   const none = { account: operators, passwordHash: undefined };
   const next = { ...account, credentialVersion: 4 };
   const nextProven = { ...next, provenAt: EARLIER };
-  const right = { current: 'hash', next: 'next' };
+  const noticeId = 'mail_1' as AccountMailId;
+  /** The mail that tells the owner. */
+  const tells = (kind: AccountMailKind) => {
+    const mail = { id: noticeId, accountId: account.id, kind, address: EMAIL };
+    return { ...mail, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+  };
+  const right = { current: 'hash', next: 'next', noticeId };
   const wrong = { ...right, current: 'another' };
   const given = <State, Command, Outcome>(decide: (state: State, command: Command, now: Instant) => Outcome) =>
     decisions({ it, expect }, (state: State, command: Command) => decide(state, command, NOW));
@@ -75,7 +82,11 @@ describe('decisions on credentials', () => {
     const change = given(decidePasswordChange);
     change('a proven address', of(proven))
       .when('its password is changed', right)
-      .then('sessions and links end', { credentials: of(nextProven, 'next'), revokedLinks: ['reset', 'change'] });
+      .then('sessions and links end, and it is told', {
+        credentials: of(nextProven, 'next'),
+        revokedLinks: ['reset', 'change'],
+        notice: tells('password'),
+      });
     change('an unproven address', stored)
       .when('its password is changed', right)
       .then('its owner can still reset it', { credentials: of(next, 'next'), revokedLinks: ['change'] });
@@ -113,6 +124,15 @@ describe('decisions on credentials', () => {
         keysRevokedAt: NOW,
         closedAt: NOW,
       });
+    close('a proven address', of(proven))
+      .when('it is closed', right)
+      .then('it is told all the same', {
+        credentials: { account: { ...nextProven, email: closedEmail(account.id) }, passwordHash: undefined },
+        revokedLinks: LINK_KINDS,
+        keysRevokedAt: NOW,
+        notice: tells('closed'),
+        closedAt: NOW,
+      });
     close('another password by now', stored).when('it is closed', wrong).then(nothing, undefined);
     close('no password', none).when('it is closed', right).then(nothing, undefined);
     close('no account', undefined).when('it is closed', right).then(nothing, undefined);
@@ -130,7 +150,8 @@ describe('decisions on credentials', () => {
 
     describe('that resets the password', () => {
       const reset = given(decideReset);
-      const command = { passwordHash: 'next' };
+      const command = { passwordHash: 'next', noticeId };
+      const notice = tells('recovered');
       const revokedLinks = LINK_KINDS;
       const [taken, claimed] = [
         { ...next, provenAt: NOW },
@@ -138,36 +159,37 @@ describe('decisions on credentials', () => {
       ];
       reset('an unproven address', link(account))
         .when('it is followed', command)
-        .then('the keys go, too', { credentials: of(taken, 'next'), revokedLinks, keysRevokedAt: NOW });
+        .then('the keys go, too', { credentials: of(taken, 'next'), revokedLinks, keysRevokedAt: NOW, notice });
       reset('a proven address', link(proven))
         .when('it is followed', command)
-        .then('the keys stay', { credentials: of(nextProven, 'next'), revokedLinks });
+        .then('the keys stay', { credentials: of(nextProven, 'next'), revokedLinks, notice });
       reset('the operator’s word', link(operators))
         .when('it is followed', command)
-        .then('the keys stay', { credentials: of(claimed, 'next'), revokedLinks });
+        .then('the keys stay', { credentials: of(claimed, 'next'), revokedLinks, notice });
       reset('an expired link', expired).when('it is followed', command).then(nothing, undefined);
       reset('no link', undefined).when('it is followed', command).then(nothing, undefined);
     });
 
     describe('that changes the address', () => {
       const change = given(decideAddressChange);
-      const noticeId = 'mail_1' as AccountMailId;
       const command = { noticeId, confirmer: { current: 'hash' } };
       const by = (accountId: bigint, credentialVersion: number) => ({
         noticeId,
         confirmer: { person: { accountId: accountId as AccountId, credentialVersion } },
       });
-      const mail = { id: noticeId, accountId: account.id, kind: 'changed' } as const;
-      const notice = { ...mail, address: EMAIL, createdAt: NOW, expiresAt: later(NOW, NOTICE_TTL) };
+      const notice = tells('changed');
       const moved = of({ ...account, email: NEW, provenAt: NOW });
       const toTaken = { ...toNew, isAddressTaken: true };
       const expiredToTaken = { ...expired, isAddressTaken: true };
       change('a free address', toNew)
         .when('it is followed', command)
-        .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+        .then('it is proven', { credentials: moved, revokedLinks: LINK_KINDS });
+      change('a free address', link(proven, { address: NEW }))
+        .when('it is followed', command)
+        .then('the former one, which was proven, is told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
       change('a free address', toNew)
         .when('its person follows it', by(7n, 3))
-        .then('it is proven, and the former one told', { credentials: moved, revokedLinks: LINK_KINDS, notice });
+        .then('it is proven', { credentials: moved, revokedLinks: LINK_KINDS });
       change('a free address', toNew).when('another account follows it', by(8n, 3)).thenRefused('invalid_parameter');
       change('a free address', toNew).when('a former session follows it', by(7n, 2)).thenRefused('signed_out');
       const otherPassword = { noticeId, confirmer: { current: 'another' } };

@@ -1,4 +1,4 @@
-import { DAY, type Instant, later } from '../../kernel/clock.js';
+import type { Instant } from '../../kernel/clock.js';
 import { invalid } from '../../kernel/errors.js';
 import {
   type Account,
@@ -10,6 +10,7 @@ import {
   requireVersion,
 } from '../account.js';
 import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from '../mails/account-mail.js';
+import { newNotice } from '../mails/notice.js';
 import { PLANS } from '../plan.js';
 
 export interface Credentials {
@@ -35,8 +36,8 @@ export interface CredentialsChange {
   readonly revokedLinks?: readonly LinkKind[];
   /** If given, the keys that haven't ended by then are revoked at that instant, and the webhooks are deleted. */
   readonly keysRevokedAt?: Instant | undefined;
-  /** A mail to queue. */
-  readonly notice?: NewAccountMail;
+  /** A mail to queue, as `decideNotice` decides. */
+  readonly notice?: NewAccountMail | undefined;
   /** If given, the account is closed: its refusals and hourly usage are deleted, and it is never found again. */
   readonly closedAt?: Instant;
 }
@@ -72,6 +73,11 @@ export function decideProvenSignUp(
   return { account: { ...account, provenAt: now }, passwordHash };
 }
 
+/** The id of the mail that tells the owner. */
+interface Noticed {
+  readonly noticeId: AccountMailId;
+}
+
 /** The hash that was checked, which must still be the stored one, and the new hash. */
 export interface PasswordChange {
   readonly current: string;
@@ -87,11 +93,14 @@ export interface PasswordChange {
  */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
-  { current, next }: PasswordChange,
+  { current, next, noticeId }: PasswordChange & Noticed,
+  now: Instant,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
-  const revokedLinks: readonly LinkKind[] = isProven(credentials.account) ? ['reset', 'change'] : ['change'];
-  return { credentials: withPassword(credentials, next), revokedLinks };
+  const { account } = credentials;
+  const revokedLinks: readonly LinkKind[] = isProven(account) ? ['reset', 'change'] : ['change'];
+  const notice = newNotice(account, { id: noticeId, kind: 'password' }, now);
+  return { credentials: withPassword(credentials, next), revokedLinks, notice };
 }
 
 /** A new hash of the same password, so sessions continue. Undefined if the password was changed meanwhile. */
@@ -106,7 +115,7 @@ export function decideRehash(
 /** Undefined if the password was changed meanwhile. */
 export function decideClosing(
   credentials: Credentials | undefined,
-  { current }: Pick<PasswordChange, 'current'>,
+  { current, noticeId }: Pick<PasswordChange, 'current'> & Noticed,
   now: Instant,
 ): CredentialsChange | undefined {
   if (credentials?.passwordHash !== current) return undefined;
@@ -115,6 +124,7 @@ export function decideClosing(
     credentials: { account: { ...account, email: closedEmail(account.id) }, passwordHash: undefined },
     revokedLinks: LINK_KINDS,
     keysRevokedAt: now,
+    notice: newNotice(account, { id: noticeId, kind: 'closed' }, now),
     closedAt: now,
   };
 }
@@ -137,20 +147,19 @@ export interface MailedLink {
  */
 export function decideReset(
   link: MailedLink | undefined,
-  { passwordHash }: { readonly passwordHash: string },
+  { passwordHash, noticeId }: { readonly passwordHash: string } & Noticed,
   now: Instant,
 ): CredentialsChange | undefined {
   if (!works(link, now)) return undefined;
   const { credentials } = link;
+  const changed = withPassword(proven(credentials, now), passwordHash);
   return {
-    credentials: withPassword(proven(credentials, now), passwordHash),
+    credentials: changed,
     revokedLinks: LINK_KINDS,
     keysRevokedAt: isProven(credentials.account) ? undefined : now,
+    notice: newNotice(changed.account, { id: noticeId, kind: 'recovered' }, now),
   };
 }
-
-/** How long the worker tries to send the mail to the former address. */
-export const NOTICE_TTL = 2 * DAY;
 
 /** Whoever confirms a new address: the person of a session, or somebody who knows the account's password. */
 export type Confirmer =
@@ -165,14 +174,14 @@ export interface Person {
 }
 
 /**
- * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address.
+ * Gives the account the address to which the link was mailed, and proves it. Tells the former address, if it was proven.
  * Undefined if the link doesn't work, or the password was changed meanwhile.
  *
  * @throws SignedOut; DomainError `email_taken` if an account with the new address was opened meanwhile.
  */
 export function decideAddressChange(
   link: MailedLink | undefined,
-  { noticeId, confirmer }: { readonly noticeId: AccountMailId; readonly confirmer: Confirmer },
+  { noticeId, confirmer }: Noticed & { readonly confirmer: Confirmer },
   now: Instant,
 ): CredentialsChange | undefined {
   if (!works(link, now) || link.address === undefined) return undefined;
@@ -182,12 +191,10 @@ export function decideAddressChange(
   } else if (link.credentials.passwordHash !== confirmer.current) return undefined;
   if (link.isAddressTaken) throw emailTaken();
   const { account, passwordHash } = link.credentials;
-  const { id: accountId, email: address } = account;
-  const expiresAt = later(now, NOTICE_TTL);
   return {
     credentials: { account: { ...account, email: link.address, provenAt: now }, passwordHash },
     revokedLinks: LINK_KINDS,
-    notice: { id: noticeId, accountId, kind: 'changed', address, createdAt: now, expiresAt },
+    notice: newNotice(account, { id: noticeId, kind: 'changed' }, now),
   };
 }
 

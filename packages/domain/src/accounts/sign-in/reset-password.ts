@@ -1,5 +1,5 @@
 import type { Account } from '../account.js';
-import { isUsable } from '../mails/account-mail.js';
+import { isUsable, newAccountMailId } from '../mails/account-mail.js';
 import { isGuessable } from './common-passwords.js';
 import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
@@ -31,6 +31,7 @@ export class ResetPassword {
     const isWeak = await isGuessable(this.ports.commonPasswords, password, found.credentials.account.email);
     const passwordHash = await this.ports.passwordHasher.hash(newPassword(password, isWeak));
     const now = this.ports.clock.now();
-    return this.ports.credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, now));
+    const command = { passwordHash, noticeId: newAccountMailId(this.ports.cryptography) };
+    return this.ports.credentials.follow('reset', tokenHash, (link) => decideReset(link, command, now));
   }
 }

@@ -4,6 +4,7 @@ import {
   decideToken,
   LINK_KINDS,
   type LinkMailState,
+  type NewAccountMail,
   type NewLinkMail,
   type NewSignUpMail,
   type SignUpMailState,
@@ -209,6 +210,62 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           expect(await ports.credentials.findSignUp(hash)).toEqual({ email: address, expiresAt, holder: undefined });
           await letPass(MINUTE);
         }
+      });
+    });
+
+    describe('notices', () => {
+      const tell = async (account: Account, changes: Partial<NewAccountMail> = {}) => {
+        const id = unique.name() as AccountMailId;
+        const times = { createdAt: NOON, expiresAt: later(NOON, HOUR) };
+        const told = { id, accountId: account.id, kind: 'key', address: account.email, ...times } as const;
+        const notice = { ...told, ...changes };
+        await ports.credentials.change(account.id, (credentials) => credentials && { credentials, notice });
+        return id;
+      };
+      const shown = async () => (await claim()).map(({ kind, email, about }) => ({ kind, email, about }));
+
+      it('to an address beyond five in an hour are counted by one that is due in an hour, however many race', async () => {
+        const account = await opened();
+        await atOnce(12, () => tell(account));
+        const key = { kind: 'key', email: account.email, about: undefined };
+        expect(await shown()).toEqual(Array.from({ length: 5 }, () => key));
+        await letPass(HOUR);
+        const due = (await claim()).filter(({ kind }) => kind === 'more');
+        const [createdAt, expiresAt] = [later(NOON, HOUR), later(NOON, 2 * HOUR)];
+        expect(due).toMatchObject([{ about: '7', email: account.email, createdAt, expiresAt }]);
+      });
+
+      it('are counted for each account and address alone, and only those of the last hour', async () => {
+        const [account, address] = [await opened(), unique.email()];
+        for (let count = 0; count < 4; count += 1) await tell(account);
+        await tell(account, { createdAt: later(NOON, -HOUR) });
+        await tell(account, { address });
+        await tell(account, { kind: 'changed' });
+        await tell(await opened(), { address: account.email });
+        expect(await claim()).toHaveLength(8);
+        await tell(account);
+        expect(await claim()).toHaveLength(1);
+        await tell(account);
+        expect(await claim()).toEqual([]);
+        await tell(account, { kind: 'closed' });
+        expect(await shown()).toMatchObject([{ kind: 'closed' }]);
+      });
+
+      it('are not counted by a mail that a worker has claimed, nor by one that has expired', async () => {
+        const account = await opened();
+        for (let count = 0; count < 6; count += 1) await tell(account);
+        await letPass(HOUR);
+        expect(await shown()).toMatchObject([{}, {}, {}, {}, {}, { kind: 'more', about: '1' }]);
+        await tell(account);
+        await letPass(HOUR);
+        const waiting = (await shown()).filter(({ kind }) => kind === 'more');
+        expect(waiting).toMatchObject([{ about: '1' }, { about: '1' }]);
+        const other = await opened();
+        for (let count = 0; count < 6; count += 1) await tell(other, { expiresAt: later(NOON, -HOUR) });
+        await tell(other);
+        await letPass(HOUR);
+        const others = (await claim()).filter(({ accountId, kind }) => accountId === other.id && kind === 'more');
+        expect(others.map(({ about }) => about)).toEqual(['1', '1']);
       });
     });
 

@@ -36,6 +36,7 @@ export function accountMailSenderSuite(
       kind,
       email: unique.email(),
       token: unique.hash(),
+      createdAt: NOON,
       expiresAt: later(NOON, HOUR),
     });
     const receivedWith = (token: string) => opened.received().filter((mail) => mail.token === token);

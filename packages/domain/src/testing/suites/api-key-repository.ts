@@ -8,8 +8,10 @@ import {
   type KeyState,
   keyState,
   type NewApiKey,
+  type RotationState,
 } from '../../accounts/keys/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
+import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { DAY, HOUR, type Instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
@@ -28,7 +30,7 @@ import {
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accounts' | 'apiKeys' | 'requestRecords';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'requestRecords';
 
 const NOBODY = { id: INT64_MAX as ApiKeyId, accountId: INT64_MAX as AccountId };
 
@@ -116,7 +118,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           keys.add(accountId, now, ({ activeKeys, madeToday }) => {
             expect(madeToday).toBe(activeKeys);
             before.push(activeKeys);
-            return draft({ accountId });
+            return { key: draft({ accountId }) };
           }),
         );
         expect(before.toSorted((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -166,6 +168,33 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(old).toEqual({ ...key, expiresAt: endsAt, revokedAt: endsAt, replacedBy: replacement.id });
         expect(await keys.findById(old.id)).toEqual({ account, key: old });
         expect(await keys.findById(replacement.id)).toEqual({ account, key: replacement });
+      });
+
+      it('on a key and on a rotation is stored with its notice, or neither is', async () => {
+        const opened = await openAccount();
+        const notice = (id: string, kind: 'key' | 'rotated') => {
+          const times = { createdAt: now, expiresAt: later(now, HOUR) };
+          const mail = { id: id as AccountMailId, accountId: opened.id, kind, about: 'laptop' } as const;
+          return { ...mail, address: opened.email, ...times };
+        };
+        const claimed = async () => {
+          const mails = await ports.accountMails.claim({ limit: 100, lease: HOUR });
+          for (const { id } of mails) await ports.accountMails.markSent(id);
+          return mails;
+        };
+        const made = draft({ accountId: opened.id });
+        const key = await keys.add(opened.id, now, () => ({ key: made, notice: notice('one', 'key') }));
+        await expect(keys.add(opened.id, now, () => ({ key: made, notice: notice('two', 'key') }))).rejects.toThrow();
+        const about = { about: 'laptop', email: opened.email };
+        expect(await claimed()).toMatchObject([{ id: 'one', kind: 'key', ...about }]);
+        const replacement = draft({ accountId: opened.id });
+        const rotate = ({ old }: RotationState) => ({
+          old: present(old),
+          replacement,
+          notice: notice('three', 'rotated'),
+        });
+        await keys.replace(key.id, now, rotate);
+        expect(await claimed()).toMatchObject([{ id: 'three', kind: 'rotated', ...about }]);
       });
 
       it('on a rotation is made one after the other: one of many replaces the key, and the others add nothing', async () => {

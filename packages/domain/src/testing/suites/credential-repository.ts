@@ -58,7 +58,9 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     const signUp = (email: string, passwordHash: string) =>
       credentials.open(email, (holder) => decideSignUp(holder, { email, scopes: undefined, passwordHash }, NOON));
     const reset = ({ tokenHash }: UniqueLink, passwordHash = 'new') =>
-      credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, NOON));
+      credentials.follow('reset', tokenHash, (link) =>
+        decideReset(link, { passwordHash, noticeId: unique.name() as AccountMailId }, NOON),
+      );
     const changeAddress = ({ tokenHash }: UniqueLink) => {
       const command = { noticeId: unique.name() as AccountMailId, confirmer: { current: 'hash' } };
       return credentials.follow('change', tokenHash, (link) => decideAddressChange(link, command, NOON));
@@ -238,6 +240,34 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const notice = { id, accountId: account.id, kind: 'changed', ...times } as const;
         await change(account, { notice: { ...notice, address } });
         expect(await claimOne(ports.accountMails)).toEqual({ ...notice, email: address, number: 1, failures: 0 });
+        await ports.accountMails.markSent(id);
+      });
+
+      it('that closes the account queues its notice, whatever else that ends', async () => {
+        const account = await opened();
+        const times = { createdAt: NOON, expiresAt: later(NOON, DAY) };
+        const id = unique.name() as AccountMailId;
+        const notice = {
+          id,
+          accountId: account.id,
+          kind: 'closed',
+          address: account.email,
+          ...times,
+        } as const;
+        const closed = { ...account, email: `closed-${account.id}@invalid` };
+        await change(account, {
+          account: closed,
+          revokedLinks: LINK_KINDS,
+          keysRevokedAt: NOON,
+          notice,
+          closedAt: NOON,
+        });
+        expect(await claimOne(ports.accountMails)).toMatchObject({
+          id,
+          kind: 'closed',
+          email: account.email,
+          ...times,
+        });
         await ports.accountMails.markSent(id);
       });
 

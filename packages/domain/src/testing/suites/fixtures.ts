@@ -118,6 +118,11 @@ export class Unique {
   }
 }
 
+/** The id of the notice about that key. */
+function noticeOf({ hash }: Pick<NewApiKey, 'hash'>): AccountMailId {
+  return `notice ${hash}` as AccountMailId;
+}
+
 /** Adds the key, however many the account has. */
 export async function addKey(
   { apiKeys }: Pick<Ports, 'apiKeys'>,
@@ -126,7 +131,7 @@ export async function addKey(
   transaction?: Transaction,
 ): Promise<ApiKey> {
   const decide = ({ account }: KeyHolder) =>
-    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion });
+    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion, noticeId: noticeOf(key) });
   return apiKeys.add(key.accountId, key.createdAt, decide, transaction);
 }
 
@@ -143,7 +148,14 @@ export async function replaceKey(
   transaction?: Transaction,
 ): Promise<ApiKey> {
   const { accountId, createdAt: now, hash, ending } = replacement;
-  const command = { id, accountId, credentialVersion, overlap: HOUR, text: { hash, ending } };
+  const command = {
+    id,
+    accountId,
+    credentialVersion,
+    overlap: HOUR,
+    text: { hash, ending },
+    noticeId: noticeOf(replacement),
+  };
   const decide = ({ account, old }: RotationState) =>
     decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now);
   return (await apiKeys.replace(id, now, decide, transaction)).replacement;
@@ -162,7 +174,13 @@ export async function changePassword(
   { credentials }: Pick<Ports, 'credentials'>,
   { id }: Pick<Account, 'id'>,
 ): Promise<Account | undefined> {
-  return credentials.change(id, (state) => decidePasswordChange(state, { current: 'hash', next: 'next' }));
+  return credentials.change(id, (state) =>
+    decidePasswordChange(
+      state,
+      { current: 'hash', next: 'next', noticeId: noticeOf({ hash: `password ${id}` }) },
+      NOON,
+    ),
+  );
 }
 
 /** Closes an account that was opened with the password `hash`. */
@@ -170,7 +188,9 @@ export async function closeAccount(
   { credentials }: Pick<Ports, 'credentials'>,
   { id }: Pick<Account, 'id'>,
 ): Promise<Account | undefined> {
-  return credentials.change(id, (state) => decideClosing(state, { current: 'hash' }, NOON));
+  return credentials.change(id, (state) =>
+    decideClosing(state, { current: 'hash', noticeId: noticeOf({ hash: `closing ${id}` }) }, NOON),
+  );
 }
 
 /** Mails the link, as far as the queue can tell. */

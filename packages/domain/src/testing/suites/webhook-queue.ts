@@ -258,7 +258,6 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
           id: unique.name() as AccountMailId,
           accountId: webhook.accountId,
           kind: 'webhook',
-          page: '',
           about: webhook.url,
           createdAt: NOON,
           expiresAt: later(NOON, DAY),

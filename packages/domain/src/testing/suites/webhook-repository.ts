@@ -1,6 +1,7 @@
 import type { Account } from '../../accounts/account.js';
 import type { ApiKey } from '../../accounts/keys/api-key.js';
 import type { Actor } from '../../accounts/keys/authority.js';
+import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import { decideReset } from '../../accounts/sign-in/credentials.js';
 import { DAY, HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
@@ -86,7 +87,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       const link = unique.link(owner);
       await mailLink(ports, 'reset', link);
       await ports.credentials.follow('reset', link.tokenHash, (state) =>
-        decideReset(state, { passwordHash: 'next' }, NOON),
+        decideReset(state, { passwordHash: 'next', noticeId: unique.name() as AccountMailId }, NOON),
       );
     };
     /** Adds a webhook if the actor may. */
