@@ -254,7 +254,7 @@ export const workerSettings = {
   },
   MAIL_FROM: {
     default: undefined,
-    description: 'Sender of the e-mails; required with `SMTP_URL`',
+    description: 'Sender of the e-mails, whose domain greets the mail server; required with `SMTP_URL`',
     requiredBy: 'SMTP_URL',
     read: mailAddress,
   },

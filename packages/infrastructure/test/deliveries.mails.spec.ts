@@ -394,6 +394,7 @@ describe('the mailer of accounts', () => {
       ],
       ['without a name', 'User "DEV" unknown; dev=example.com@b.example', 'User "<address>" unknown; <address>'],
       ['without another', '"John Doe"@b.example has moved to dev%40c.example', '<address> has moved to <address>'],
+      ['without a name in a sentence', 'no mailbox for user=dev.', 'no mailbox for user=<address>.'],
       ['escaped', 'no\u202e', String.raw`no\u{202E}`],
       ['cut', 'y'.repeat(900), `${'y'.repeat(200)}…`],
       ['cut before an address', `${'y '.repeat(50_000)}a@b.example`, `${'y '.repeat(100)}…`],

@@ -257,7 +257,8 @@ describe('the decision after a failed attempt', () => {
   given(1).when('it fails', fails).then('it is tried again', { status: 'queued', pause });
   given(2).when('it fails for the last time', fails).then('it is given up', { status: 'failed' });
   given(3).when('it fails though fewer attempts are allowed now', fails).then('it is given up', { status: 'failed' });
-  const [expires, expiresBefore] = [pause + 1, pause].map((left) => ({ ...fails, attempts: Infinity, left }));
+  const expires = { ...fails, attempts: Infinity, left: pause + 1 };
+  const expiresBefore = { ...expires, left: pause };
   given(1).when('it fails before it expires', expires).then('it is tried again', { status: 'queued', pause });
   given(1).when('it expires before the next', expiresBefore).then('it is given up', { status: 'failed' });
   given(0).when('it is refused for good', isRefused).then('it is given up', { status: 'failed' });

@@ -34,14 +34,19 @@ export function mailFailure(error: unknown, recipient?: string): string {
 function shownWords(words: string, recipient: string | undefined): string {
   // The last word may be a part of an address.
   const read = words.length > MOST_READ ? words.slice(0, MOST_READ).replace(/\S*$/, '') : words;
-  const [local = ''] = recipient?.split('@') ?? [];
-  const named = read
-    .replaceAll(ADDRESS, '<address>')
-    .split(/([\s"'<>()[\]:;,]+)/)
-    .map((word) => (word !== '' && word.toLowerCase() === local.toLowerCase() ? '<address>' : word))
-    .join('');
+  const named = wordsOf(recipient).reduce(
+    (text, word) => text.replaceAll(word, '<address>'),
+    read.replaceAll(ADDRESS, '<address>'),
+  );
   const shown = [...escapeInvisible(named.replaceAll(/\s+/g, ' ').trim())];
   return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN).join('')}…` : shown.join('');
+}
+
+/** The local part of the recipient, which a server may name alone, as a word. */
+function wordsOf(recipient: string | undefined): readonly RegExp[] {
+  const [local = ''] = recipient?.split('@') ?? [];
+  const text = local.replaceAll(/[\^$.*+?()[\]{}|\\]/g, '\\$&');
+  return local === '' ? [] : [new RegExp(`(?<![\\p{L}\\p{N}])${text}(?![\\p{L}\\p{N}])`, 'giu')];
 }
 
 /** Whether the mail server says that there is no such mailbox. Other refusals may be its own fault, so a retry helps. */
