@@ -230,6 +230,8 @@ describe('the mailer of messages', () => {
 
 describe('the mailer of accounts', () => {
   const PORTAL = 'https://portal.example.com';
+  const newMailer = (smtpUrl: string, contact?: string) =>
+    new SmtpAccountMailSender({ smtpUrl, from: 'no-reply@shop.example', portalUrl: PORTAL, contact });
   const PAGES = { 'reset-password': 'reset', 'confirm-new-address': 'change', 'finish-sign-up': 'sign-up' } as const;
   const kindOf = (body: string) =>
     Object.entries(PAGES).find(([page]) => body.includes(`\n${PORTAL}/${page}#`))?.[1] ?? 'changed';
@@ -238,11 +240,7 @@ describe('the mailer of accounts', () => {
 
   accountMailSenderSuite(framework, 'SMTP', async () => {
     const store = await SmtpSink.open();
-    const suiteSender = new SmtpAccountMailSender({
-      smtpUrl: store.url,
-      from: 'no-reply@shop.example',
-      portalUrl: PORTAL,
-    });
+    const suiteSender = newMailer(store.url);
     return {
       sender: suiteSender,
       received: () =>
@@ -267,7 +265,7 @@ describe('the mailer of accounts', () => {
 
   beforeEach(async () => {
     sink = await SmtpSink.open();
-    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'no-reply@shop.example', portalUrl: PORTAL });
+    sender = newMailer(sink.url);
   });
   afterEach(async () => {
     sender.close();
@@ -312,12 +310,7 @@ describe('the mailer of accounts', () => {
     expect(mail?.body).not.toMatch(/#|http/);
     expect(mail?.body).toContain('Contact the operator of the service at once.');
     sender.close();
-    sender = new SmtpAccountMailSender({
-      smtpUrl: sink.url,
-      from: 'a@shop.example',
-      portalUrl: PORTAL,
-      contact: 'help@shop.example',
-    });
+    sender = newMailer(sink.url, 'help@shop.example');
     expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
   });
 
@@ -332,7 +325,7 @@ describe('the mailer of accounts', () => {
     'mails the notice %s, with what happened, when, and what to do, and without a link',
     async (kind, about, what) => {
       sender.close();
-      sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
+      sender = newMailer(sink.url, 'help@shop.example');
       const mail = await mailed({ ...reset(), kind, token: undefined, about });
       expect(mail?.body).toContain(`${what} 1 January 2026 at 12:00 UTC`);
       for (const part of [about ?? '', 'If it was not you', 'help@shop.example']) expect(mail?.body).toContain(part);
@@ -342,7 +335,7 @@ describe('the mailer of accounts', () => {
 
   it('sends nothing to a server with an untrusted certificate, and says why', async () => {
     const stranger = await SmtpSink.open({ tls: true });
-    const mailer = new SmtpAccountMailSender({ smtpUrl: stranger.url, from: 'a@shop.example', portalUrl: PORTAL });
+    const mailer = newMailer(stranger.url);
     const reason = await mailer.send(reset(), TIMEOUT).catch(String);
     expect(reason).toMatch(/^Error: \w+: .*certificate/);
     expect(reason).not.toContain('dev@example.com');
@@ -405,8 +398,7 @@ describe('the mailer of accounts', () => {
 
     it('at the login names no user', async () => {
       sender.close();
-      const smtpUrl = sink.url.replace('//', '//shop:wrong@');
-      sender = new SmtpAccountMailSender({ smtpUrl, from: 'no-reply@shop.example' });
+      sender = newMailer(sink.url.replace('//', '//shop:wrong@'));
       expect(await refusal({ at: 'login', by: 535, words: '5.7.8 user shop unknown' })).toEqual({
         reason: 'EAUTH 535 5.7.8',
         isForGood: false,
@@ -425,7 +417,7 @@ describe('the mailer of accounts', () => {
       sender.close();
       await sink.close();
       sink = await SmtpSink.open({ utf8: false });
-      sender = new SmtpAccountMailSender({ smtpUrl: sink.url.replace('//', '//u:p@'), from: 'no-reply@shop.example' });
+      sender = newMailer(sink.url.replace('//', '//u:p@'));
       const error: unknown = await sender.send(ZOE, TIMEOUT).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(RefusedForGood);
       expect(error).toMatchObject({ message: expect.stringContaining('no SMTPUTF8') });
