@@ -127,7 +127,7 @@ describe('a process that loses what it needs', () => {
     await until(() => since().every((changes) => changes.length > 1));
     gate.thaw();
     await logged(services, 'postgresql', 'return');
-    const reason: unknown = expect.stringMatching(/no answer within 700 ms|timeout/i);
+    const reason: unknown = expect.stringMatching(/no answer within 1500 ms|timeout/i);
     for (const changes of since()) {
       expect(changes).toEqual([
         expect.objectContaining({ level: WARN, msg: 'PostgreSQL is lost', reason }),
