@@ -113,11 +113,11 @@ function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, PORTAL_URL, SUPPORT_CONTACT,
  */
 async function announceMail(
   mail: ReturnType<typeof mailOf>,
-  { recordPortal, sendsMail }: Pick<Application, 'recordPortal' | 'sendsMail'>,
+  { findPortal, recordPortal }: Pick<Application, 'findPortal' | 'recordPortal'>,
   log: Logger,
 ): Promise<void> {
   if (mail !== undefined) await recordPortal.execute(mail.portalUrl);
-  else if (await sendsMail.execute())
+  else if ((await findPortal.execute()) !== undefined)
     log.error('accounts begin with a mail, but this worker sends none, because SMTP_URL is not set');
 }
 
