@@ -64,7 +64,10 @@ async function start(program: string, file: string, errors: 'file' | 'pipe' = 'f
   closeSync(output);
   running.push(process);
   const origin = `http://127.0.0.1:${port}`;
-  await until(async () => (await statusOf(`${origin}/readyz`)) === 200);
+  await until(async () => {
+    if (process.child.exitCode !== null) throw new Error(`it ended with ${process.child.exitCode}: ${process.stderr}`);
+    return (await statusOf(`${origin}/readyz`)) === 200;
+  });
   return { process, origin, metrics: `http://127.0.0.1:${program === WORKER ? port : metricsPort}/metrics` };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, chown, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { mailSignUp, runPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
@@ -85,6 +85,21 @@ describe('started by npm start', () => {
     }
     expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0 });
     expectNothingLeft();
+  });
+
+  it('what connects before the API listens, such as a health check, delays no start', async () => {
+    await services.hasServed();
+    const port = await freePort();
+    const settings = { DATA_DIR: services.folder, ...ANY_PORTS, PORT: String(port) };
+    const launcher = services.track(new Running(START, [], settings));
+    // Waits for an answer for as long as it is let, then tries again.
+    const check = () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.once('close', () => launcher.child.exitCode ?? setTimeout(check, 1));
+    };
+    check();
+    await launcher.prints(/^The worker is ready/m);
+    expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   it.each([

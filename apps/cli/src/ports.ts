@@ -52,8 +52,9 @@ export async function findPorts(
   }
 }
 
+/** Closes what connects, such as a health check: `close` would wait for it. */
 async function listening(host: string, port: number): Promise<Server> {
-  const server = createServer().listen(port, host);
+  const server = createServer((socket) => socket.destroy()).listen(port, host);
   await once(server, 'listening');
   return server;
 }
