@@ -221,12 +221,14 @@ const openServer = redisServerFor('what happens when Redis is lost');
       // The first call sends the script.
       await costOf(newRequester().accountId);
       let [time, timeOfNew] = [Infinity, Infinity];
-      // Something else may use the processor, so it measures until the fastest rounds are those without a disturbance.
-      for (let round = 0; round < 5 || time > 1.2 * timeOfNew; round += 1) {
+      // Something else may use the processor, so the fastest rounds are compared. Reading all fields takes fifty times as
+      // long.
+      for (let round = 0; round < 10; round += 1) {
         const [cost, costOfNew] = [await costOf(requester.accountId), await costOf(newRequester().accountId)];
         expect(cost.commands).toEqual(costOfNew.commands);
         [time, timeOfNew] = [Math.min(time, cost.time), Math.min(timeOfNew, costOfNew.time)];
       }
+      expect(time).toBeLessThan(5 * timeOfNew);
     });
 
     it('removes what can affect no decision any more, and no ban before', async () => {

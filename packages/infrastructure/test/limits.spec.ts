@@ -154,6 +154,17 @@ describe('a request counter in this process', () => {
     expect(counter.size).toBe(120 + 20);
   });
 
+  it('keeps the day’s counts while a clock that was days ahead is corrected around midnight', async () => {
+    const { counter } = start();
+    await counter.count({ requester: newRequester(), limits: free, now: later(midnight, 2 * DAY) });
+    await counter.count({ requester, limits: free, now: later(midnight, DAY) });
+    for (const back of [-MINUTE, SECOND]) {
+      await counter.count({ requester: newRequester(), limits: free, now: later(midnight, DAY + back) });
+    }
+    // Nothing is stored yet, unless this takes half a second.
+    expect(await dayUsed(counter, later(midnight, DAY + SECOND))).toBe(1);
+  });
+
   it('counts the keys of an account together, however long it has known only one of them', async () => {
     const { counter } = start();
     for (let day = 0; day < 5; day++) {

@@ -158,11 +158,14 @@ export class ExpiringMap<Key, Value> {
   }
 
   set(key: Key, value: Value, now: Instant): void {
-    // The second condition holds if the clock was far ahead and has been corrected.
-    if (now >= this.endsAt || now < this.endsAt - 2 * this.length) {
+    const endsAt = later(startOf(this.length, now), this.length);
+    if (now >= this.endsAt) {
       this.previous = this.current;
       this.current = new Map();
-      this.endsAt = later(startOf(this.length, now), this.length);
+      this.endsAt = endsAt;
+    } else if (now < this.endsAt - 2 * this.length) {
+      // The clock was far ahead and has been corrected. Nothing is dropped, because the next window may begin soon.
+      this.endsAt = endsAt;
     }
     this.current.set(key, value);
   }
