@@ -105,7 +105,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
   });
   try {
     const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
-    const provesAddresses = (await application.findPortal.execute()) !== undefined;
+    const provesAddresses = await application.sendsMail.execute();
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {

@@ -6,9 +6,9 @@ import {
   type Delivery,
   type DeliverMessages,
   type DeliverWebhooks,
-  type FindPortal,
   type MessageSender,
   type PublishEvents,
+  type SendsMail,
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
@@ -25,7 +25,7 @@ export interface Queues {
   readonly deliverAccountMails: DeliverAccountMails;
   readonly deliverWebhooks: DeliverWebhooks;
   readonly publishEvents: PublishEvents;
-  readonly findPortal: FindPortal;
+  readonly sendsMail: SendsMail;
 }
 
 /** The worker's metrics for Prometheus. */
@@ -129,21 +129,21 @@ export class WorkerMetrics extends Metrics {
 
   /** The page with the state of the queues: NaN if the database doesn't answer. */
   async pageWith(
-    { deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents, findPortal }: Queues,
-    sendsMail: boolean,
+    { deliverMessages, deliverAccountMails, deliverWebhooks, publishEvents, sendsMail }: Queues,
+    hasMailServer: boolean,
   ): Promise<Page> {
-    const [messages, mails, webhooks, events, portal] = await Promise.all([
+    const [messages, mails, webhooks, events, isMailSent] = await Promise.all([
       within(SCRAPE_TIMEOUT_MS, deliverMessages.backlog()),
       within(SCRAPE_TIMEOUT_MS, deliverAccountMails.backlog()),
       within(SCRAPE_TIMEOUT_MS, deliverWebhooks.backlog()),
       within(SCRAPE_TIMEOUT_MS, publishEvents.backlog()),
-      within(SCRAPE_TIMEOUT_MS, findPortal.execute()),
+      within(SCRAPE_TIMEOUT_MS, sendsMail.execute()),
     ]);
     this.queued.set(messages?.queued ?? Number.NaN);
     this.oldest.set(this.ageOf(messages));
     this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
     this.oldestAccountMail.set(this.ageOf(mails));
-    this.mailServerMissing.set(!sendsMail && portal !== undefined ? 1 : 0);
+    this.mailServerMissing.set(!hasMailServer && isMailSent === true ? 1 : 0);
     this.oldestEvent.set(Math.max(this.ageOf(events), this.ageOf(webhooks && { oldest: webhooks.dueSince })));
     this.webhookEventsWaiting.set(webhooks?.waiting ?? Number.NaN);
     this.webhooksFailing.set(webhooks?.failing ?? Number.NaN);

@@ -113,11 +113,11 @@ function mailOf({ SMTP_URL, MAIL_FROM, STORE_EMAIL, PORTAL_URL, SUPPORT_CONTACT,
  */
 async function announceMail(
   mail: ReturnType<typeof mailOf>,
-  { findPortal, recordPortal }: Pick<Application, 'findPortal' | 'recordPortal'>,
+  { recordPortal, sendsMail }: Pick<Application, 'recordPortal' | 'sendsMail'>,
   log: Logger,
 ): Promise<void> {
   if (mail !== undefined) await recordPortal.execute(mail.portalUrl);
-  else if ((await findPortal.execute()) !== undefined)
+  else if (await sendsMail.execute())
     log.error('accounts begin with a mail, but this worker sends none, because SMTP_URL is not set');
 }
 

@@ -33,11 +33,11 @@ import {
   ChangePlan,
   ChangeScopes,
   FindAccount,
-  FindPortal,
   GetAccount,
   ListAccounts,
   OpenAccount,
   RecordPortal,
+  SendsMail,
 } from './accounts/use-cases.js';
 import {
   AddAnimal,
@@ -242,7 +242,7 @@ function accountUseCases(ports: Ports) {
     listAccounts: new ListAccounts(ports),
     changePlan: new ChangePlan(ports),
     changeScopes: new ChangeScopes(ports),
-    findPortal: new FindPortal(ports),
+    sendsMail: new SendsMail(ports),
     recordPortal: new RecordPortal(ports),
   };
 }

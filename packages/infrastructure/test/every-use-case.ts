@@ -329,7 +329,7 @@ function operatedAccounts({ application, email }: Setting) {
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
     changeScopes: () => application.changeScopes.execute({ email: 'account-3@example.com', scopes: ['pets:read'] }),
     getAccount: () => application.getAccount.execute(newcomer),
-    findPortal: () => application.findPortal.execute(),
+    sendsMail: () => application.sendsMail.execute(),
     recordPortal: () => application.recordPortal.execute('https://portal.example.com'),
     findAccount: () => application.findAccount.execute('account-3@example.com'),
     // A list of all rows can't be made cheaper.

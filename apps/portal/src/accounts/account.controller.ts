@@ -4,7 +4,7 @@ import {
   CloseAccount,
   isWrongPassword,
   RequestAddressChange,
-  FindPortal,
+  SendsMail,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -29,7 +29,7 @@ export class AccountController {
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
     private readonly requestAddressChange: RequestAddressChange,
-    private readonly findPortal: FindPortal,
+    private readonly sendsMail: SendsMail,
     private readonly changePassword: ChangePassword,
     private readonly closeAccount: CloseAccount,
   ) {}
@@ -94,7 +94,7 @@ export class AccountController {
       address: new AddressForm(),
       password: new PasswordForm(),
       close: new ClosingForm(),
-      canReset: (await this.findPortal.execute()) !== undefined,
+      canReset: await this.sendsMail.execute(),
       ...shown,
     });
   }

@@ -1,11 +1,11 @@
 import {
   type Account,
   ChangeAddress,
-  FindPortal,
   isWrongPassword,
   readTypedAddress,
   RequestPasswordReset,
   ResetPassword,
+  SendsMail,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -34,7 +34,7 @@ export class VisitorsController {
     private readonly devices: Devices,
     private readonly attempts: Attempts,
     private readonly tasks: BackgroundTasks,
-    private readonly findPortal: FindPortal,
+    private readonly sendsMail: SendsMail,
     private readonly requestPasswordReset: RequestPasswordReset,
     private readonly resetPassword: ResetPassword,
     private readonly changeAddress: ChangeAddress,
@@ -42,7 +42,7 @@ export class VisitorsController {
 
   @Get('forgotten-password')
   async showForgotten(): Promise<Answer> {
-    const canReset = (await this.findPortal.execute()) !== undefined;
+    const canReset = await this.sendsMail.execute();
     return page('forgotten-password', { form: new ForgottenForm(), canReset, isSent: false });
   }
 
@@ -113,6 +113,6 @@ export class VisitorsController {
   }
 
   private async checkAvailable(): Promise<void> {
-    if ((await this.findPortal.execute()) === undefined) throw new NotFoundException();
+    if (!(await this.sendsMail.execute())) throw new NotFoundException();
   }
 }

@@ -5,8 +5,8 @@ import {
   type AttemptLimit,
   canonicalAddress,
   ChangeAddress,
-  HOUR,
   FindAccount,
+  HOUR,
   LimitAttempts,
   MINUTE,
   readTypedAddress,
@@ -103,19 +103,19 @@ export class Attempts {
     await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
   }
 
-  private async countIn({ subject, what, most, within }: Bucket): Promise<TooManyAttempts | undefined> {
-    const wait = await this.limitAttempts.execute(subject, { most, within });
-    if (wait === undefined) return undefined;
-    const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
-    return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
-  }
-
   /** The account whose address or mailed link the form has. */
   async accountNamed({ body }: FastifyRequest): Promise<Pick<Account, 'id'> | undefined> {
     const { email, token } = fields(body, 'email', 'token');
     if (token === '') return this.findAccount.execute(email);
     const id = await this.changeAddress.findAccount({ token: token.trim() });
     return id && { id };
+  }
+
+  private async countIn({ subject, what, most, within }: Bucket): Promise<TooManyAttempts | undefined> {
+    const wait = await this.limitAttempts.execute(subject, { most, within });
+    if (wait === undefined) return undefined;
+    const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
+    return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
   }
 
   private async bucketsOf(

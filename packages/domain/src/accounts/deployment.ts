@@ -7,3 +7,8 @@ export interface Deployment {
   portalUrl(): Promise<string | undefined>;
   recordPortalUrl(url: string): Promise<void>;
 }
+
+/** Whether mail can be sent. Then addresses are proven, and passwords are reset by mail. */
+export async function sendsMail({ deployment }: { readonly deployment: Deployment }): Promise<boolean> {
+  return (await deployment.portalUrl()) !== undefined;
+}

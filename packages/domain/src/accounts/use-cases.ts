@@ -5,6 +5,7 @@ import type { ListPart } from '../kernel/page.js';
 import { escapeInvisible } from '../kernel/text.js';
 import { type Account, type AccountId, decidePlan, decideScopes, requireProven } from './account.js';
 import { emailAddress, readTypedAddress, typedAddress } from './address.js';
+import { sendsMail } from './deployment.js';
 import { describePlan, type Plan, PLANS, samePlan } from './plan.js';
 import type { AccountPorts } from './ports.js';
 import { scopeList } from './scope.js';
@@ -27,7 +28,7 @@ export class OpenAccount {
    */
   async execute(input: OpenAccountInput): Promise<Account> {
     const account = (await this.ports.accounts.findByEmail(typedAddress(input.email))) ?? (await this.open(input));
-    if (input.isUnprovenFine !== true && (await provesAddresses(this.ports))) requireProven(account);
+    if (input.isUnprovenFine !== true && (await sendsMail(this.ports))) requireProven(account);
     if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
       const { email, plan } = account;
       throw invalid('plan', `differs from the plan of the account ${escapeInvisible(email)}: ${describePlan(plan)}`);
@@ -42,12 +43,12 @@ export class OpenAccount {
   }
 }
 
-export class FindPortal {
+export class SendsMail {
   constructor(private readonly ports: Pick<AccountPorts, 'deployment'>) {}
 
-  /** The portal's address, if mail can be sent. Undefined: addresses aren't proven, and passwords aren't reset. */
-  async execute(): Promise<string | undefined> {
-    return this.ports.deployment.portalUrl();
+  /** As `sendsMail`. */
+  async execute(): Promise<boolean> {
+    return sendsMail(this.ports);
   }
 }
 
@@ -104,7 +105,7 @@ export class ChangePlan {
    * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
-    const isFine = isUnprovenFine || !(await provesAddresses(this.ports));
+    const isFine = isUnprovenFine || !(await sendsMail(this.ports));
     const command = { email: typedAddress(email), plan, isUnprovenFine: isFine };
     return this.ports.accounts.change(command.email, (account) => decidePlan(account, command));
   }
@@ -128,8 +129,4 @@ export class ChangeScopes {
     const command = { email: typedAddress(email), scopes: scopes && scopeList(scopes) };
     return this.ports.accounts.change(command.email, (account) => decideScopes(account, command));
   }
-}
-
-async function provesAddresses({ deployment }: Pick<AccountPorts, 'deployment'>): Promise<boolean> {
-  return (await deployment.portalUrl()) !== undefined;
 }

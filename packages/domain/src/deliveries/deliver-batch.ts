@@ -157,9 +157,11 @@ async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
     return { status: (await send(item, timeout)) ? 'sent' : 'dropped' };
   } catch (reason) {
     const random = (ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
-    const left = expiryOf && expiryOf(item) - ports.clock.now();
-    const attempts = left === undefined ? policy.attempts : Infinity;
-    return { ...decideFailure(item, { attempts, left: left ?? Infinity, reason, random }), reason };
+    const limit =
+      expiryOf === undefined
+        ? { attempts: policy.attempts }
+        : { attempts: Infinity, left: expiryOf(item) - ports.clock.now() };
+    return { ...decideFailure(item, { ...limit, reason, random }), reason };
   }
 }
 

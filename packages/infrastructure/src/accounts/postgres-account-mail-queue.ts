@@ -67,7 +67,8 @@ const MORE = `
   FOR NO KEY UPDATE LIMIT 1`;
 
 const CLAIMED_MAIL = `
-  SELECT created_at AS "createdAt", expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
+  SELECT created_at AS "createdAt", expires_at AS "expiresAt" FROM account_mails
+  WHERE id = $1 AND claims = $2 AND status = 'queued'`;
 
 /** The mails of those who sign up stand in no account's line. */
 const CLAIM_SIGN_UPS = `
@@ -198,13 +199,13 @@ export class PostgresAccountMailQueue implements AccountMailQueue {
     return this.jobs.backlog();
   }
 
-  private async claimSignUps(limit: number, lease: number): Promise<readonly ClaimedRow[]> {
-    return writeToDatabase(this.dataSource, (manager) => manager.query<ClaimedRow[]>(CLAIM_SIGN_UPS, [lease, limit]));
-  }
-
   async purge(expiredUntil: Instant): Promise<number> {
     const settled = { table: 'account_mails', time: 'expires_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, expiredUntil);
+  }
+
+  private async claimSignUps(limit: number, lease: number): Promise<readonly ClaimedRow[]> {
+    return writeToDatabase(this.dataSource, (manager) => manager.query<ClaimedRow[]>(CLAIM_SIGN_UPS, [lease, limit]));
   }
 }
 

@@ -5,7 +5,7 @@ import { needsUtf8, offersUtf8, openSmtpTransport, type SmtpDelivery } from '../
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The text of a mail. The link comes between `before` and `after`. Notices have none, so that nobody learns to open it. */
+/** The text of a mail. The link comes between `before` and `after`. Notices have none, so that nobody learns to open one. */
 interface Words {
   /** The path of the portal's page that its link opens. Without it the mail has no link. */
   readonly page?: string;

@@ -11,14 +11,13 @@ const LIMITED: Readonly<Record<string, string>> = {
 const FIND_OTHERS = `
   SELECT format('REVOKE %s ON %s FROM %s', privilege_type, oid::regclass,
     CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END) AS statement
-  FROM pg_class, aclexplode(relacl)
-  WHERE oid = to_regclass($1) AND grantee <> relowner AND pg_has_role(relowner, 'USAGE')
-    AND privilege_type <> ALL ($2::text[])`;
+  FROM unnest($1::text[], $2::text[]) AS limited (name, allowed)
+    JOIN pg_class ON oid = to_regclass(name), aclexplode(relacl)
+  WHERE grantee <> relowner AND pg_has_role(relowner, 'USAGE') AND privilege_type <> ALL (allowed::text[])`;
 
 /** Revokes the rest, which new and restored tables get by default privileges. A role that isn't the owner changes none. */
 export async function limitPrivileges(runner: QueryRunner): Promise<void> {
-  for (const [table, privileges] of Object.entries(LIMITED)) {
-    const others = (await runner.query(FIND_OTHERS, [table, privileges])) as readonly { readonly statement: string }[];
-    for (const { statement } of others) await runner.query(statement);
-  }
+  const values = [Object.keys(LIMITED), Object.values(LIMITED)];
+  const others = (await runner.query(FIND_OTHERS, values)) as readonly { readonly statement: string }[];
+  for (const { statement } of others) await runner.query(statement);
 }

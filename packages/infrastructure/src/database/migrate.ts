@@ -27,8 +27,8 @@ const STILL_LOCKED =
 type OnEvent = (message: string) => void;
 
 /**
- * Brings the schema and its privileges up to date, and fills what SQL can't. If several instances start at once, one migrates and the
- * others wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a
+ * Brings the schema and its privileges up to date, and fills what SQL can't. If several instances start at once, one
+ * migrates and the others wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a
  * table, such as that of a backup, it tries again for about five minutes.
  */
 export async function migrate(

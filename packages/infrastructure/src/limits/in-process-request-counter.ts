@@ -9,16 +9,16 @@ import {
   type Instant,
   isAhead,
   type KeyRequester,
+  later,
   mergeUsage,
   MINUTE,
   NO_USAGE,
   type Refusals,
   type RequestCounter,
+  startOf,
   type Usage,
   type Verdict,
   verdictOn,
-  later,
-  startOf,
 } from '@adoption-store/domain';
 import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 

@@ -45,8 +45,8 @@ export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
  */
 export interface ApiKeyRepository {
   /**
-   * Adds the key that `decide` returns, and queues its notice. Its account is locked: meanwhile no other key is added, the account isn't
-   * closed and its password doesn't change. The state counts the keys at the key's creation.
+   * Adds the key that `decide` returns, and queues its notice. Its account is locked: meanwhile no other key is added,
+   * the account isn't closed and its password doesn't change. The state counts the keys at the key's creation.
    */
   add(
     accountId: AccountId,
@@ -77,8 +77,8 @@ export interface ApiKeyRepository {
    */
   change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey>;
   /**
-   * Adds the replacement, changes the old key and queues the notice: all or nothing. Locks the account, as `add` does, and then the old
-   * key. Resolves to both keys as they are stored.
+   * Adds the replacement, changes the old key and queues the notice: all or nothing. Locks the account, as `add` does,
+   * and then the old key. Resolves to both keys as they are stored.
    */
   replace(
     id: ApiKeyId,

@@ -1,5 +1,7 @@
 import { DomainError } from '../../kernel/errors.js';
 import { canonicalAddress } from '../address.js';
+import type { AttemptCounter, AttemptDecision, AttemptState } from '../attempt-counter.js';
+import { sendsMail } from '../deployment.js';
 import type { AccountPorts } from '../ports.js';
 import { decideLinkMail, decideMailTo, MOST_LINKS, newLinkMail, type NewLinkMail } from './account-mail.js';
 import type { AccountMailPorts } from './ports.js';
@@ -23,19 +25,35 @@ export async function queueLinkMail(
   credentialVersion?: number,
 ): Promise<boolean> {
   const recipient = cryptography.sha256(`${link.kind} mail to ${canonicalAddress(email, domainToAscii)}`);
-  if ((await attempts.count(recipient, decideMailTo)).until !== undefined) return false;
-  const mail = newLinkMail(link, clock.now(), cryptography);
+  return queueCounted(attempts, recipient, decideMailTo, () => {
+    const mail = newLinkMail(link, clock.now(), cryptography);
+    return accountMails.add(mail, (state) => decideLinkMail(state, { most: MOST_LINKS, credentialVersion }));
+  });
+}
+
+/**
+ * Queues a mail if `decide` lets it count for its recipient. One that isn't queued after all isn't counted. Resolves to
+ * whether it is queued.
+ *
+ * @param recipientHash as `AttemptCounter` takes it.
+ */
+export async function queueCounted(
+  attempts: AttemptCounter,
+  recipientHash: string,
+  decide: (state: AttemptState) => AttemptDecision,
+  queue: () => Promise<boolean>,
+): Promise<boolean> {
+  if ((await attempts.count(recipientHash, decide)).until !== undefined) return false;
   let isQueued = false;
   try {
-    isQueued = await accountMails.add(mail, (state) => decideLinkMail(state, { most: MOST_LINKS, credentialVersion }));
+    isQueued = await queue();
   } finally {
-    if (!isQueued) await attempts.refund(recipient);
+    if (!isQueued) await attempts.refund(recipientHash);
   }
   return isQueued;
 }
 
 /** @throws DomainError `service_unavailable` if no worker can send mail. */
 export async function requireMail({ deployment }: Pick<AccountPorts, 'deployment'>): Promise<void> {
-  if ((await deployment.portalUrl()) === undefined)
-    throw new DomainError('service_unavailable', 'no mail can be sent here');
+  if (!(await sendsMail({ deployment }))) throw new DomainError('service_unavailable', 'no mail can be sent here');
 }

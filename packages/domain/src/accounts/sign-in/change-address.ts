@@ -17,8 +17,8 @@ export class ChangeAddress {
   constructor(private readonly ports: Pick<HolderPorts, 'clock' | 'credentials' | 'cryptography' | 'passwordHasher'>) {}
 
   /**
-   * Gives the token's account the address to which the token was mailed, and tells the former address by mail, if it was proven.
-   * Sessions, keys and the password stay. Undefined if the token is unknown, used or expired.
+   * Gives the token's account the address to which the token was mailed, and tells the former address by mail, if it was
+   * proven. Sessions, keys and the password stay. Undefined if the token is unknown, used or expired.
    *
    * @throws SignedOut; DomainError `invalid_parameter` if the password is wrong, or another account is signed in;
    * `email_taken` if an account with the new address was opened meanwhile. The token stays usable.

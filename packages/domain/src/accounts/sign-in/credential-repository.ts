@@ -7,8 +7,8 @@ import type { Credentials, CredentialsChange, MailedLink, NewCredentials, SignUp
  * Port: passwords and mailed links of open accounts. A closed account is never returned. The links are those in the
  * mails of `AccountMailQueue`. Addresses are compared as in `AccountRepository`.
  *
- * Notices are queued as `decideNotice` decides. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns
- * undefined or throws nothing is changed.
+ * Notices are queued as `decideNotice` decides. Each method is atomic. `decide` is called once, with what is stored;
+ * what it returns is stored. If it returns undefined or throws nothing is changed.
  */
 export interface CredentialRepository {
   /**

@@ -2,8 +2,10 @@ import { DAY } from '../../kernel/clock.js';
 import { checkAll, DomainError } from '../../kernel/errors.js';
 import type { Account } from '../account.js';
 import { emailAddress } from '../address.js';
-import { decideAttempt } from '../attempt-counter.js';
+import { type AttemptState, decideAttempt } from '../attempt-counter.js';
+import { sendsMail } from '../deployment.js';
 import { isUsable, newSignUpMail } from '../mails/account-mail.js';
+import { queueCounted } from '../mails/queue-link-mail.js';
 import { isGuessable } from './common-passwords.js';
 import { decideProvenSignUp, decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
@@ -22,7 +24,7 @@ export class ShowSignUp {
   ) {}
 
   async execute(): Promise<SignUpWay> {
-    if ((await this.ports.deployment.portalUrl()) !== undefined) return 'link';
+    if (await sendsMail(this.ports)) return 'link';
     return this.options.opensUnproven ? 'password' : 'command';
   }
 }
@@ -80,14 +82,11 @@ export class RequestSignUp {
     const address = emailAddress(input.email, domainToAscii);
     const now = clock.now();
     const recipient = cryptography.sha256(`sign-up mail to ${address}`);
-    const counted = await attempts.count(recipient, (state) => decideAttempt(state, { ...MOST_MAILS, now }));
-    if (counted.until !== undefined) return;
-    try {
+    const decide = (state: AttemptState) => decideAttempt(state, { ...MOST_MAILS, now });
+    await queueCounted(attempts, recipient, decide, async () => {
       await accountMails.addSignUp(newSignUpMail(address, now, cryptography));
-    } catch (error) {
-      await attempts.refund(recipient);
-      throw error;
-    }
+      return true;
+    });
   }
 }
 

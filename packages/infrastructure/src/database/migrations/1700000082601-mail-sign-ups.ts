@@ -10,7 +10,9 @@ export class MailSignUps1700000082601 {
     await runner.query('ALTER TABLE account_mails DROP CONSTRAINT IF EXISTS account_mails_kind_check');
     await runner.query(`
       ALTER TABLE account_mails ADD CONSTRAINT account_mails_kind_check
-      CHECK (kind IN ('reset', 'change', 'sign-up', 'changed', 'webhook')) NOT VALID`);
+      CHECK (kind IN (
+        'reset', 'change', 'sign-up', 'password', 'recovered', 'key', 'rotated', 'changed', 'closed', 'more', 'webhook'
+      )) NOT VALID`);
     await runner.query('ALTER TABLE account_mails VALIDATE CONSTRAINT account_mails_kind_check');
     await runner.query('ALTER TABLE account_mails DROP CONSTRAINT IF EXISTS account_mails_account_check');
     await runner.query(`
