@@ -158,15 +158,13 @@ export class ExpiringMap<Key, Value> {
   }
 
   set(key: Key, value: Value, now: Instant): void {
-    const endsAt = later(startOf(this.length, now), this.length);
-    if (now >= this.endsAt) {
+    const isOver = now >= this.endsAt;
+    if (isOver) {
       this.previous = this.current;
       this.current = new Map();
-      this.endsAt = endsAt;
-    } else if (now < this.endsAt - 2 * this.length) {
-      // The clock was far ahead and has been corrected. Nothing is dropped, because the next window may begin soon.
-      this.endsAt = endsAt;
     }
+    // If the clock was far ahead and has been corrected, nothing is dropped: the next window may begin soon.
+    if (isOver || now < this.endsAt - 2 * this.length) this.endsAt = later(startOf(this.length, now), this.length);
     this.current.set(key, value);
   }
 }
