@@ -54,12 +54,14 @@ export const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
 const RANGES = INVISIBLE.map((range) => range.map(unicodeEscape).join('-')).join('');
 const ANY_INVISIBLE = new RegExp(`[${RANGES}]`, 'u');
 const EACH_BUT_SPACE = new RegExp(`(?! )[${RANGES}]`, 'gu');
-const ANY_VISIBLE = new RegExp(`[^${RANGES}]`, 'u');
+// A combining mark needs a character before it. The newest marks count as visible where Node.js doesn't know them yet.
+const ANY_VISIBLE = new RegExp(`[^${RANGES}\\p{M}]`, 'u');
 
 export function hasInvisible(text: string): boolean {
   return ANY_INVISIBLE.test(text);
 }
 
+/** Whether a character can be seen. Combining marks alone can't. */
 export function hasVisible(text: string): boolean {
   return ANY_VISIBLE.test(text);
 }
