@@ -10,11 +10,16 @@ import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
 import { encodingNamed } from './encodings.js';
 import { endingInRefusal, Omissions } from './file-format.js';
-import { readNdjson, writeNdjson } from './ndjson.js';
+import { readJson, readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
-const READERS = { csv: readCsv, ndjson: readNdjson, asm3: readAsm3, petfinder: readPetfinder } as const;
+const READERS = { csv: readCsv, ndjson: readNdjson, json: readJson, asm3: readAsm3, petfinder: readPetfinder } as const;
 const WRITERS = { csv: writeCsv, ndjson: writeNdjson } as const;
+const FORMATS_BY_ENDING: ReadonlyMap<string, string> = new Map([
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'json'],
+]);
 /** Formats that name a species instead of a category. */
 const FOREIGN: readonly string[] = ['asm3', 'petfinder'] satisfies (keyof typeof READERS)[];
 
@@ -23,7 +28,8 @@ const USAGE = `Usage:
                               [--encoding NAME] [--categories NAME=ID,…]
                               [--dry-run]
       adds the animals of a file, or of standard input, all of them or none.
-      A refused row is named by its line, and the exit code is 65.
+      A refused row is named by its line, and the exit code is 65. Animals that
+      have no id in the file get new ones: a second import adds them again.
       --encoding is for a file that isn't UTF-8 and has no byte order mark: any
       name of the Encoding Standard, such as windows-1252 (Excel's "CSV" in
       Western Europe), macintosh or utf-16le.
@@ -36,7 +42,9 @@ const USAGE = `Usage:
       --for-spreadsheets is for a csv that Excel or another spreadsheet opens:
       an apostrophe keeps it from calculating a name such as =1+1. import takes
       the apostrophe away again.
-  Without --format a file that ends in .ndjson or .jsonl is ndjson, any other csv.
+  csv and ndjson (an animal a line) are what export writes; json is an array of
+  animals, or several. Without --format a file that ends in .ndjson or .jsonl is
+  ndjson, one in .json is json, and any other csv.
 `;
 
 export const animalCommands: Program = { commands: { import: importCommand, export: exportCommand }, usage: USAGE };
@@ -90,7 +98,8 @@ function formatOf<Format extends string>(
   named: string | undefined,
   file: string,
 ): Format {
-  const format = named ?? (/\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv');
+  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
+  const format = named ?? FORMATS_BY_ENDING.get(ending) ?? 'csv';
   if (Object.hasOwn(formats, format)) return format as Format;
   throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`);
 }
