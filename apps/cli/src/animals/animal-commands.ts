@@ -3,9 +3,15 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
+import {
+  type Application,
+  categoryNameKey,
+  escapeInvisible,
+  type ImportReport,
+  MAX_PAGE_SIZE,
+} from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
+import { codeOf, counted, grouped, isSystemError, OutputError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
 import { encodingNamed } from './encodings.js';
@@ -87,7 +93,7 @@ function exportCommand(args: string[]): Command {
         yield part;
       }
     }
-    if (file === '-') return { content: write(animals()) };
+    if (file === '-') return { texts: write(animals()), isContent: true };
     await writeFile(file, write(animals()));
     return `${counted(count, 'animal')} written to ${file}\n`;
   };
@@ -147,7 +153,7 @@ async function* readFile(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** @throws Error with one sentence */
+/** @throws OutputError with one sentence */
 async function writeFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     const old = await openedToWrite(file);
@@ -164,7 +170,7 @@ async function writeFile(file: string, text: AsyncIterable<string>): Promise<voi
     await writeWhole(await realpath(file), text, stats.mode & 0o777);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new Error(`${file} can't be written (${codeOf(error)})`, { cause: error });
+    throw new OutputError(`${file} can't be written (${codeOf(error)})`, { cause: error });
   }
 }
 
@@ -201,14 +207,14 @@ async function writeWhole(file: string, text: AsyncIterable<string>, mode?: numb
 }
 
 function refusal({ refused: { first, count } }: ImportReport): DataError {
-  const lines = first.map(({ line, reason }) => `line ${line}: ${inOneLine(reason)}`);
+  const lines = first.map(({ line, reason }) => `line ${line}: ${escapeInvisible(reason)}`);
   if (count > first.length) lines.push(`… and ${grouped(count - first.length)} more`);
   return new DataError([...lines, `${counted(count, 'row')} refused: nothing was added`].join('\n'));
 }
 
 function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
   const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
-  const omitted = omissions.list().map(([what, count]) => `  ${inOneLine(what)}: ${grouped(count)}\n`);
+  const omitted = omissions.list().map(([what, count]) => `  ${escapeInvisible(what)}: ${grouped(count)}\n`);
   const none =
     omissions.rows === 0
       ? 'the file has no rows'
