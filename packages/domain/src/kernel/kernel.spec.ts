@@ -74,7 +74,9 @@ describe('text', () => {
       return hasVisible(character) === isBlank;
     });
     expect(wrong).toEqual([]);
-    expect(['\u3164\u115f a \ufe0f', 'a\u0301', '\u0915\u093f', '5\u20e3'].filter((text) => !hasVisible(text))).toEqual([]);
+    expect(['\u3164\u115f a \ufe0f', 'a\u0301', '\u0915\u093f', '5\u20e3'].filter((text) => !hasVisible(text))).toEqual(
+      [],
+    );
     expect(['\u0301', ' \u0301\u20dd', '\u05b8\u3164'].filter(hasVisible)).toEqual([]);
   });
 

@@ -54,7 +54,7 @@ export const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
 const RANGES = INVISIBLE.map((range) => range.map(unicodeEscape).join('-')).join('');
 const ANY_INVISIBLE = new RegExp(`[${RANGES}]`, 'u');
 const EACH_BUT_SPACE = new RegExp(`(?! )[${RANGES}]`, 'gu');
-// A combining mark needs a character before it. The newest marks count as visible where Node.js doesn't know them yet.
+// A combining mark is seen only on another character. Where Node.js doesn't know the newest marks, they count as visible.
 const ANY_VISIBLE = new RegExp(`[^${RANGES}\\p{M}]`, 'u');
 
 export function hasInvisible(text: string): boolean {
