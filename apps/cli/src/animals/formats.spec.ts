@@ -296,8 +296,14 @@ describe('an array of animals', () => {
       });
   });
 
-  it.each(['[1]', '{"animals":[{}],"a":1 2}', '"name"'])('is told from other JSON, such as %s', async (file) => {
-    expect(await read(readJson, file)).toMatchObject({ rows: [{ line: 1, refusal: expect.any(String) }] });
+  it.each([
+    ['[1]', UNKNOWN_SHAPE],
+    ['"name"', UNKNOWN_SHAPE],
+    ['{"a":1 2}', 'is not JSON: '],
+    ['{"animals":[{"name":"Rex"}]}', 'is not an animal: if it is of Petfinder, use --format petfinder'],
+  ])('is told from other JSON, such as %s', async (file, reason) => {
+    const refusal = expect.stringContaining(reason);
+    expect(await rowsOf(readJson, file)).toEqual([{ line: 1, refusal }]);
   });
 
   it('is not taken for an animal a line', async () => {

@@ -11,6 +11,7 @@ const BLANK = /^[ \t\r]*$/;
 const INTEGER = /^-?\d{1,19}$/;
 const BEGIN_OF_ARRAY = /^\s*\[\s*(?:\{|$)/;
 const IS_ARRAY = 'is an array, not an animal a line: name its format by --format json';
+const IS_PETFINDER = 'is not an animal: if it is of Petfinder, use --format petfinder';
 
 /** Reads an animal as JSON from each line, as strictly as the API reads a body. */
 export const readNdjson: ReadRows = async function* (input, { omissions, encoding }) {
@@ -33,6 +34,7 @@ export const readJson: ReadRows = async function* (input, { omissions, encoding 
 function animalRow(line: number, text: string, omissions: Omissions): ImportRow {
   return rowOf(line, () => {
     const values = objectOf(strictly(text));
+    if (!('name' in values) && ('animals' in values || 'animal' in values)) throw new RowError(IS_PETFINDER);
     for (const property of Object.keys(values)) if (!KNOWN.includes(property)) omissions.add(property);
     return animalFrom((name) => values[name]);
   });
