@@ -3,6 +3,7 @@ import {
   asksForHelp,
   ConfigError,
   EXIT_CONFIG,
+  EXIT_OUTPUT,
   EXIT_USAGE,
   loadEnvFile,
   readSettings,
@@ -24,7 +25,15 @@ import {
   reasonOf,
   typedAddress,
 } from '@adoption-store/domain';
-import { type Output, printable, show, type Streams, surviveFailedWrites } from './output.js';
+import {
+  failureToPrint,
+  type Output,
+  OutputError,
+  printable,
+  show,
+  type Streams,
+  surviveFailedWrites,
+} from './output.js';
 
 // EX_DATAERR of sysexits.h
 const EXIT_DATA = 65;
@@ -70,16 +79,25 @@ export async function runCommand(
   environment: () => NodeJS.ProcessEnv,
   streams: Streams,
 ): Promise<number> {
-  if (asksForHelp(args)) {
-    streams.stdout.write(usage);
-    return 0;
-  }
   try {
-    await run(commandOf(commands, args), environment(), streams);
+    if (asksForHelp(args)) await printUsage(usage, streams);
+    else await run(commandOf(commands, decoded(args)), environment(), streams);
     return 0;
   } catch (error) {
     return complain(error, usage, streams);
   }
+}
+
+async function printUsage(usage: string, { stdout }: Streams): Promise<void> {
+  const failure = await failureToPrint(usage, stdout, 'it is incomplete');
+  if (failure !== undefined) throw failure;
+}
+
+/** Node.js decodes the arguments before anybody can check their bytes, and replaces those that are not UTF-8. */
+function decoded(args: readonly string[]): readonly string[] {
+  const place = args.findIndex((arg) => arg.includes('\ufffd'));
+  if (place === -1) return args;
+  throw new UsageError(`argument ${place + 1} is not UTF-8, or has U+FFFD, which stands for bytes that are not`);
 }
 
 function commandOf(commands: Program['commands'], [name, ...rest]: readonly string[]): Command {
@@ -132,6 +150,7 @@ function complain(error: unknown, usage: string, { stderr }: Streams): number {
   stderr.write(printable(isUsage ? `${message}\n\n${usage}` : `${message}\n`));
   if (isUsage) return EXIT_USAGE;
   if (error instanceof DataError) return EXIT_DATA;
+  if (error instanceof OutputError) return EXIT_OUTPUT;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
 }
 

@@ -1,6 +1,7 @@
 import {
   ConfigError,
   EXIT_CONFIG,
+  EXIT_OUTPUT,
   loadEnvFile,
   readSettings,
   storeSettings,
@@ -10,7 +11,7 @@ import {
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { reasonOf } from '@adoption-store/domain';
-import { printable } from './output.js';
+import { failureToPrint, printable, surviveFailedWrites } from './output.js';
 
 const USAGE = `Usage:
   npm run -s migrate
@@ -22,6 +23,7 @@ function complain(text: string): void {
 }
 
 takeNoArguments(USAGE);
+surviveFailedWrites(process);
 // The services also migrate when they start. As a separate job before a rollout, a failed migration prevents the
 // rollout.
 try {
@@ -31,7 +33,12 @@ try {
   const database = await openDatabase({ databaseUrl, dataDirectory });
   const { close } = await openInfrastructure({ ...database, directDatabaseUrl, poolSize: 1, onEvent: complain });
   await close();
-  console.log('The schema is up to date.');
+  const done = 'The schema is up to date.';
+  const failure = await failureToPrint(`${done}\n`, process.stdout, 'what it lacks is above');
+  if (failure !== undefined) {
+    complain(`${done}\n${failure.message}`);
+    process.exitCode = EXIT_OUTPUT;
+  }
 } catch (error) {
   complain(reasonOf(error));
   process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : 1;

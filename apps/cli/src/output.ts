@@ -1,14 +1,23 @@
-import { fstatSync, statSync } from 'node:fs';
+import { fstatSync, readSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { types } from 'node:util';
-import { type Application, type IssuedKey, reasonOf } from '@adoption-store/domain';
+import { type Application, escapeInvisible, type IssuedKey, reasonOf } from '@adoption-store/domain';
 
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
 const PART = 1_000;
 
-/** The output of a command: a text, several texts, the content of a file, or a key that is shown once. */
-export type Output = string | AsyncIterable<string> | { readonly content: AsyncIterable<string> } | IssuedKey;
+/** The output of a command: what it has done, in one text or several, a listing, or a key that is shown once. */
+export type Output = string | AsyncIterable<string> | Listing | IssuedKey;
+
+export interface Listing {
+  readonly texts: AsyncIterable<string>;
+  /** Whether it is the content of a file, which only a terminal gets escaped. */
+  readonly isContent: boolean;
+}
+
+/** The output can't be written. */
+export class OutputError extends Error {}
 
 /** The streams of a command. */
 export interface Streams {
@@ -25,40 +34,61 @@ export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' |
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
-// A terminal executes control characters, and bidirectional controls can make a text look like another one.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
-/** The text as one line that is safe to print. It may contain parts that strangers have written. */
-export function inOneLine(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (character) =>
-    character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-/** A text of several lines that is safe to print. All commands use this for their output. */
+/**
+ * A text of several lines that is safe to print, whoever has written it: a terminal executes control characters, and
+ * other invisible ones make a text look like another. All commands use this for their output.
+ */
 export function printable(text: string): string {
-  return text.split('\n').map(inOneLine).join('\n');
+  return text.split('\n').map(escapeInvisible).join('\n');
 }
 
-/** @throws Error with one sentence if the output can't be written. */
+/** @throws OutputError with one sentence if the output can't be written. */
 export async function show(
   output: Output,
   { rollBackKey }: Pick<Application, 'rollBackKey'>,
-  { stdout }: Streams,
+  streams: Streams,
 ): Promise<void> {
-  if (typeof output !== 'string' && 'key' in output) {
-    await showKey(output, rollBackKey, stdout);
-    return;
-  }
-  const isContent = typeof output !== 'string' && 'content' in output;
-  const texts = isContent ? output.content : typeof output === 'string' ? [output] : output;
+  if (typeof output === 'string') await report([output], streams);
+  else if ('key' in output) await showKey(output, rollBackKey, streams.stdout);
+  else if ('texts' in output) await list(output, streams.stdout);
+  else await report(output, streams);
+}
+
+/** Prints what was done, or else says it on standard error: it isn't undone, and what is left to do is still done. */
+async function report(texts: AsyncIterable<string> | Iterable<string>, { stdout, stderr }: Streams): Promise<void> {
+  let failure: OutputError | undefined;
   try {
-    for await (const text of texts) await write(stdout, isContent && stdout.isTTY !== true ? text : printable(text));
+    for await (const text of texts) {
+      failure ??= await failureToPrint(printable(text), stdout, 'what it lacks is above');
+      if (failure !== undefined) stderr.write(printable(text));
+    }
   } catch (error) {
-    // The reader has closed the pipe, as `head` does.
-    if (codeOf(error) === 'EPIPE') return;
-    if (isSystemError(error)) throw new Error(`the output could not be written (${codeOf(error)})`, { cause: error });
+    if (failure !== undefined) stderr.write(`${failure.message}\n`);
     throw error;
+  }
+  if (failure !== undefined) throw failure;
+}
+
+async function list({ texts, isContent }: Listing, stdout: Streams['stdout']): Promise<void> {
+  const isExact = isContent && stdout.isTTY !== true;
+  for await (const text of texts) {
+    const failure = await failureToPrint(isExact ? text : printable(text), stdout, 'it is incomplete');
+    if (failure !== undefined) throw failure;
+  }
+}
+
+/** @param consequence what the error says after its cause. */
+export async function failureToPrint(
+  text: string,
+  stdout: Streams['stdout'],
+  consequence: string,
+): Promise<OutputError | undefined> {
+  try {
+    if (isClosed(stdout)) throw new Error('it is closed');
+    await write(stdout, text);
+    return undefined;
+  } catch (cause) {
+    return new OutputError(`the output could not be written (${codeOf(cause)}): ${consequence}`, { cause });
   }
 }
 
@@ -74,12 +104,12 @@ async function showKey(
     const { id, ending } = issued.key;
     const failure = `key ${id} (…${ending}) could not be shown (${codeOf(error)})`;
     await rollBackKey.execute(issued).catch((cause: unknown) => {
-      throw new Error(`${failure}, and could not be revoked (${codeOf(cause)}): run \`keys revoke ${id}\``, {
+      throw new OutputError(`${failure}, and could not be revoked (${codeOf(cause)}): run \`keys revoke ${id}\``, {
         cause,
       });
     });
     const oldKey = issued.replaced && `; key ${issued.replaced.id} (…${issued.replaced.ending}) is unchanged`;
-    throw new Error(`${failure}, so it was revoked${oldKey ?? ''}`, { cause: error });
+    throw new OutputError(`${failure}, so it was revoked${oldKey ?? ''}`, { cause: error });
   }
 }
 
@@ -97,8 +127,16 @@ export async function* inParts<Item, Id>(
   }
 }
 
-/** Prints a table. Each column is as wide as its longest cell so far. */
-export async function* table<Item>(
+/** A table. Each column is as wide as its longest cell so far. */
+export function table<Item>(
+  heads: readonly string[],
+  parts: AsyncIterable<readonly Item[]>,
+  rowOf: (item: Item) => readonly string[],
+): Listing {
+  return { texts: tableParts(heads, parts, rowOf), isContent: false };
+}
+
+async function* tableParts<Item>(
   heads: readonly string[],
   parts: AsyncIterable<readonly Item[]>,
   rowOf: (item: Item) => readonly string[],
@@ -106,7 +144,7 @@ export async function* table<Item>(
   let widths = heads.map(() => 0);
   let unprinted = [heads];
   for await (const items of parts) {
-    unprinted.push(...items.map((item) => rowOf(item).map(inOneLine)));
+    unprinted.push(...items.map((item) => rowOf(item).map(escapeInvisible)));
     widths = widths.map((width, column) => Math.max(width, ...unprinted.map((row) => row[column]?.length ?? 0)));
     yield linesOf(unprinted, widths);
     unprinted = [];
@@ -133,6 +171,16 @@ function goesNowhere({ fd }: Streams['stdout']): boolean {
   if (fd === undefined) return false;
   const output = fstatSync(fd);
   return output.isCharacterDevice() && output.rdev === statSync(devNull).rdev;
+}
+
+/** Whether Node.js opened the null device. It does so for reading, too; a shell's `>/dev/null` can only be written. */
+function isClosed(stdout: Streams['stdout']): boolean {
+  if (stdout.fd === undefined || !goesNowhere(stdout)) return false;
+  try {
+    return readSync(stdout.fd, Buffer.alloc(1)) === 0;
+  } catch {
+    return false;
+  }
 }
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -1,17 +1,14 @@
-import { openSync } from 'node:fs';
-import { PassThrough, Readable, Transform } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { byOperator } from '@adoption-store/domain/testing';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
-import { animalCommands } from '../src/animals/animal-commands.js';
 import type { Program } from '../src/command-line.js';
 import { keyCommands } from '../src/accounts/key-commands.js';
 import { messageCommands } from '../src/messages/message-commands.js';
 import { webhookCommands } from '../src/webhooks/webhook-commands.js';
-import { call, failing, inShell } from './support/commands.js';
+import { call, rowsIn } from './support/commands.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
 const WEBHOOK_SECRET = 's'.repeat(32);
@@ -48,11 +45,7 @@ const accounts = (...args: readonly string[]) => callAccounts(args);
 async function list(...args: readonly string[]): Promise<readonly Readonly<Record<string, string>>[]> {
   const { code, stdout } = await keys('list', ...args);
   expect(code).toBe(0);
-  const [heads = [], ...rows] = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {2,}/));
-  return rows.map((row) => Object.fromEntries(heads.map((head, column) => [head, row[column] ?? ''])));
+  return rowsIn(stdout);
 }
 
 /** The text of a new key. */
@@ -175,31 +168,6 @@ describe('keys disable', () => {
 it.each(['disable', 'enable', 'revoke', 'rotate'])('keys %s of an unknown key says so', async (command) => {
   const stderr = expect.stringContaining('999999');
   expect(await keys(command, '999999')).toEqual({ code: 1, stdout: '', stderr });
-});
-
-describe('a key that can’t be shown', () => {
-  const closed = () => Object.assign(new PassThrough(), { fd: openSync('/dev/null', 'w') });
-
-  it.each([
-    ['full', () => failing('ENOSPC'), 'ENOSPC'],
-    ['gone', () => failing('EPIPE'), 'EPIPE'],
-  ])('as the output is %s is revoked again, and the command says so', async (what, open, reason) => {
-    const email = `${what}@example.com`;
-    const { code, stderr } = await callKeys(['create', '--email', email], { stdout: open() });
-    const [key, ...more] = await list('--email', email);
-    expect([code, key?.['STATE'], more]).toEqual([1, 'revoked', []]);
-    expect(stderr).toBe(`key ${key?.['ID']} (${key?.['KEY']}) could not be shown (${reason}), so it was revoked\n`);
-  });
-
-  it('in place of another leaves that one unchanged', async () => {
-    const old = await create('--email', 'unseen@example.com', '--expires-in', '30');
-    const [before] = await list('--email', 'unseen@example.com');
-    const { code, stderr } = await callKeys(['rotate', await idOf(old), '--overlap', '0'], { stdout: closed() });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^key \d+ .* so it was revoked; key \d+ \(….{4}\) is unchanged\n$/);
-    expect(await list('--email', 'unseen@example.com')).toMatchObject([before, { STATE: 'revoked' }]);
-    expect(await answerTo(old)).toBe('ok');
-  });
 });
 
 describe('accounts', () => {
@@ -363,82 +331,5 @@ describe('webhooks', () => {
 1 webhook encrypted with none of them, or not looked at by a worker yet
 `,
     });
-  });
-});
-
-describe('a long list', () => {
-  const ROWS = 20_000;
-  beforeAll(async () => {
-    await query(`
-      INSERT INTO accounts (email, plan, created_at)
-      SELECT 'account-' || number || '@example.com', 'free', now() FROM generate_series(1, ${ROWS}) AS number`);
-  });
-  afterAll(() => query(`DELETE FROM accounts WHERE email LIKE 'account-%'`));
-
-  it('is printed whole, a thousand rows at a time, so that its memory does not grow', async () => {
-    const parts: number[] = [];
-    const stdout = new Transform({
-      transform: (chunk, _encoding, done) => {
-        parts.push(String(chunk).split('\n').length - 1);
-        done(null, chunk);
-      },
-    });
-    const { code, stdout: printed } = await callAccounts(['list'], { stdout });
-    const ids = printed.trimEnd().split('\n').slice(1).map(Number.parseFloat);
-    expect({ code, isWhole: ids.length > ROWS }).toEqual({ code: 0, isWhole: true });
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(Math.max(...parts)).toBeLessThanOrEqual(1_001);
-  });
-
-  it('ends quietly if its reader has gone, and says so on a full disk, as a short result does', async () => {
-    expect(await callAccounts(['list'], { stdout: failing('EPIPE') })).toMatchObject({ code: 0, stderr: '' });
-    const stderr = 'the output could not be written (ENOSPC)\n';
-    for (const args of [['list'], ['plan', 'dev@example.com', 'free']])
-      expect(await callAccounts(args, { stdout: failing('ENOSPC') })).toMatchObject({ code: 1, stderr });
-  });
-});
-
-describe('text of strangers', () => {
-  const HOSTILE = '\u001b]0;x\u0007\u009b2J\u202ea\u2066\u200f\u2028\r';
-  const ESCAPED = '\\u001b]0;x\\u0007\\u009b2J\\u202ea\\u2066\\u200f\\u2028\\u000d';
-  /** As addresses and names of keys. */
-  const NAME = String.raw`\u{1B}]0;x\u{7}\u{9B}2J\u{202E}a\u{2066}\u{200F}\u{2028}\u{D}`;
-
-  it('is printed with its control characters and bidi overrides escaped, whatever prints it', async () => {
-    await create('--email', 'hostile@example.com', '--name', 'plain');
-    await query(`UPDATE api_keys SET name = E'${HOSTILE}\\nB' WHERE name = 'plain'`);
-    await query(`UPDATE accounts SET email = '\u001b]0;x\u202e@example.com' WHERE email = 'hostile@example.com'`);
-    const file = JSON.stringify({ name: 'Rex', categoryId: 1, [`${HOSTILE}\n2 animals added`]: 'x' });
-    const animals = (args: readonly string[], text = '') =>
-      call(animalCommands, args, { DATABASE_URL: database.ownerUrl }, { stdin: Readable.from([Buffer.from(text)]) });
-    const printed = [
-      await keys('list'),
-      await accounts('list'),
-      await animals(['import', '-', '--dry-run', '--format', 'ndjson'], file),
-      await animals(['import', '-'], `name,categoryId,"${HOSTILE}","${HOSTILE}"\n`),
-      await keys(HOSTILE),
-      await accounts('plan', HOSTILE, 'pro'),
-    ];
-    for (const { stdout, stderr } of printed) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
-    expect(printed[0]?.stdout).toContain(`${NAME}\\u{A}B\n`);
-    expect(printed[1]?.stdout).toContain(String.raw`\u{1B}]0;x\u{202E}@example.com  `);
-    expect(printed[2]?.stdout).toContain(`  ${ESCAPED}\\n2 animals added: 1\n`);
-  });
-
-  it('is exact in an export, unless that goes to a terminal', async () => {
-    await query(`INSERT INTO animals (name, category_id, status) VALUES ('${HOSTILE}', 1, 'sold')`);
-    expect((await on(animalCommands)(['export'])).stdout).toContain(HOSTILE);
-    const terminal = Object.assign(new PassThrough(), { isTTY: true });
-    const { stdout } = await on(animalCommands)(['export', '--format', 'ndjson'], { stdout: terminal });
-    expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\p{Bidi_C}\p{Zl}]/u);
-  });
-});
-
-describe('as a process', () => {
-  it('keys revokes a key that nobody could see, because its output is closed', async () => {
-    const { code, stderr } = inShell('"$NODE" "$KEYS" create --email dark@example.com >&-', database.url);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(the output is closed\), so it was revoked\n$/);
-    expect(await list('--email', 'dark@example.com')).toMatchObject([{ STATE: 'revoked' }]);
   });
 });

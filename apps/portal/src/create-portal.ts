@@ -6,12 +6,12 @@ import type { Log } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
 import {
   dropInvalidForwarding,
+  HttpFault,
   REQUEST_TIMEOUT_MS,
   RouteTable,
   serverOptions,
   SocketRefusals,
 } from '@adoption-store/web/edge';
-import fastifyFormbody from '@fastify/formbody';
 import fastifyHelmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -22,6 +22,7 @@ import { refuseBrokenRequests } from './http/broken-requests.js';
 import { readCookies } from './http/cookies.js';
 import { addFormTokens } from './http/csrf.js';
 import { Devices } from './http/devices.js';
+import { formIn } from './http/forms.js';
 import { readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
 import { type PublicFile, readPublicFiles, servePublicFiles } from './http/public-files.js';
@@ -96,7 +97,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
   await serveEverybody(fastify, files, options);
   fastify.removeAllContentTypeParsers();
-  await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
+  readForms(fastify);
   await readCookies(fastify, isSecure);
   refuseBrokenRequests(fastify, routes);
   const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
@@ -112,6 +113,15 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );
   return portal.init();
+}
+
+function readForms(fastify: FastifyInstance): void {
+  const options = { parseAs: 'buffer', bodyLimit: MAX_FORM_BYTES } as const;
+  fastify.addContentTypeParser('application/x-www-form-urlencoded', options, (_request, bytes: Buffer, done) => {
+    const form = formIn(bytes);
+    if (form === undefined) done(new HttpFault('bad_request', 'the form is not UTF-8'));
+    else done(null, form);
+  });
 }
 
 /** The server, with the hooks that judge a request before all others. */

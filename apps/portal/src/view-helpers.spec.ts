@@ -33,6 +33,10 @@ describe('the pages’ helpers', () => {
     );
   });
 
+  it('isolate a text that tries to leave its isolate', () => {
+    expect(viewHelpers.isolated('\u2069\u202ea\u2067\u2029b\n\u2066')).toBe('\u2068\u202eab\u2069');
+  });
+
   it('show an enterprise plan’s limits only to its own account', () => {
     const limits = { perMinute: 5, perDay: 7 };
     expect(viewHelpers.plansBeside(plan('free')).at(-1)).toMatchObject({ name: 'enterprise', limits: undefined });

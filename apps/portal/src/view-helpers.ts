@@ -41,6 +41,8 @@ const MOMENT = utc({ dateStyle: 'medium', timeStyle: 'medium' });
 const HOUR_OF_DAY = utc({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const SECOND_OF_DAY = utc({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DAY_OF_MONTH = utc({ day: 'numeric', month: 'short' });
+/** What opens or closes an isolate, or begins a paragraph, which closes all of them (UAX #9). */
+const ENDS_ISOLATION = /[\u2066-\u2069\u2029\p{Cc}]/gu;
 const SHARE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 const NUMBER = new Intl.NumberFormat('en-GB');
 
@@ -77,6 +79,9 @@ export const viewHelpers = {
   deprecations: DEPRECATIONS,
   sign: SIGN,
   recentDays: RECENT_USE / DAY,
+
+  /** The text in its own direction, as by `<bdi>`, which an `<option>` can't contain. */
+  isolated: (text: string): string => `\u2068${text.replaceAll(ENDS_ISOLATION, '')}\u2069`,
 
   number: (value: number): string => NUMBER.format(value),
 

@@ -59,6 +59,49 @@ describe('a form', () => {
   });
 });
 
+describe('bytes that are not UTF-8', () => {
+  const TYPE = 'application/x-www-form-urlencoded';
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+  it.each(['Zo%E9', 'Zo\u00e9', '%ED%A0%80', '%', '%C3+%A9', '100%'])(
+    'are refused in a form, as in %s',
+    async (name) => {
+      const visitor = await portal.signedUp();
+      await visitor.get('/keys');
+      for (const body of [`access=full&name=${name}`, `access=full&name=x&${name}=x`]) {
+        const form = bytes(`_csrf=${encodeURIComponent(visitor.token)}&${body}`);
+        const { status } = await visitor.send('/keys', {
+          method: 'POST',
+          headers: { 'content-type': TYPE },
+          body: form,
+        });
+        expect([body, status]).toEqual([body, 400]);
+      }
+      expect((await visitor.get('/keys')).text).not.toContain('Zo');
+    },
+  );
+
+  it.each(['/keys?name=Zo%E9', '/catalogue?%E9=1', '/sign-in?%'])(
+    'are refused in an address, as in %s',
+    async (path) => {
+      expect((await portal.visitor().get(path)).status).toBe(400);
+    },
+  );
+
+  it('are told from UTF-8, percent-encoded or not', async () => {
+    const visitor = await portal.signedUp();
+    for (const name of ['Zo+ë', 'Zo+%C3%AB', 'Zo+%EF%BF%BD']) {
+      await visitor.get('/keys');
+      const body = `_csrf=${encodeURIComponent(visitor.token)}&access=full&name=${name}`;
+      await visitor.send('/keys', { method: 'POST', headers: { 'content-type': TYPE }, body });
+    }
+    const { text } = await visitor.get('/keys');
+    expect(text.match(/<bdi dir="auto">Zo .<\/bdi>/gu)).toEqual(
+      ['\ufffd', 'ë', 'ë'].map((last) => `<bdi dir="auto">Zo ${last}</bdi>`),
+    );
+  });
+});
+
 describe('every page', () => {
   it.each(['/', '/keys', '/nowhere'])('%s is kept nowhere and loads nothing else', async (path) => {
     const { headers } = await portal.visitor().get(path);

@@ -26,8 +26,9 @@ describe('settings', () => {
     expect(values.DATA_DIR).toMatch(/\/\.data$/);
   });
 
-  it('refuse control characters, whichever setting they are in', () => {
+  it('refuse control characters and what was no UTF-8, whichever setting they are in', () => {
     for (const name of Object.keys(settings)) {
+      expect(faultsOf({ [name]: `${'x'.repeat(40)}\ufffd` })).toContain(`${name} must be UTF-8, and not have U+FFFD`);
       for (const value of ['https://api.example.com\n', '\tx', 'x\u0085', 'x'.repeat(40) + '\u007f'])
         expect(faultsOf({ [name]: value })).toContain(`${name} must not have control characters`);
     }

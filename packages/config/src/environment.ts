@@ -56,6 +56,8 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     try {
       // Control characters could begin a new line in a header or in the log.
       if (text !== undefined && CONTROL.test(text)) throw new Error('must not have control characters');
+      // Node.js has put it in place of bytes that it can't decode.
+      if (text?.includes('\ufffd') === true) throw new Error('must be UTF-8, and not have U+FFFD');
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {
       // The value isn't repeated: it may hold a password.

@@ -16,7 +16,6 @@ export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
 export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
 export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
-export const MESSAGES = join(ROOT, 'apps/cli/dist/messages.js');
 export const ANIMALS = join(ROOT, 'apps/cli/dist/animals.js');
 export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 

@@ -3,18 +3,29 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
+import {
+  type Application,
+  categoryNameKey,
+  escapeInvisible,
+  type ImportReport,
+  MAX_PAGE_SIZE,
+} from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { codeOf, counted, grouped, inOneLine, isSystemError } from '../output.js';
+import { codeOf, counted, grouped, isSystemError, OutputError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
 import { encodingNamed } from './encodings.js';
 import { endingInRefusal, Omissions } from './file-format.js';
-import { readNdjson, writeNdjson } from './ndjson.js';
+import { readJson, readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
-const READERS = { csv: readCsv, ndjson: readNdjson, asm3: readAsm3, petfinder: readPetfinder } as const;
+const READERS = { csv: readCsv, ndjson: readNdjson, json: readJson, asm3: readAsm3, petfinder: readPetfinder } as const;
 const WRITERS = { csv: writeCsv, ndjson: writeNdjson } as const;
+const FORMATS_BY_ENDING: ReadonlyMap<string, string> = new Map([
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'json'],
+]);
 /** Formats that name a species instead of a category. */
 const FOREIGN: readonly string[] = ['asm3', 'petfinder'] satisfies (keyof typeof READERS)[];
 
@@ -23,7 +34,8 @@ const USAGE = `Usage:
                               [--encoding NAME] [--categories NAME=ID,…]
                               [--dry-run]
       adds the animals of a file, or of standard input, all of them or none.
-      A refused row is named by its line, and the exit code is 65.
+      A refused row is named by its line, and the exit code is 65. Animals that
+      have no id in the file get new ones: a second import adds them again.
       --encoding is for a file that isn't UTF-8 and has no byte order mark: any
       name of the Encoding Standard, such as windows-1252 (Excel's "CSV" in
       Western Europe), macintosh or utf-16le.
@@ -36,7 +48,9 @@ const USAGE = `Usage:
       --for-spreadsheets is for a csv that Excel or another spreadsheet opens:
       an apostrophe keeps it from calculating a name such as =1+1. import takes
       the apostrophe away again.
-  Without --format a file that ends in .ndjson or .jsonl is ndjson, any other csv.
+  csv and ndjson (an animal a line) are what export writes; json is an array of
+  animals, or several. Without --format a file that ends in .ndjson or .jsonl is
+  ndjson, one in .json is json, and any other csv.
 `;
 
 export const animalCommands: Program = { commands: { import: importCommand, export: exportCommand }, usage: USAGE };
@@ -79,7 +93,7 @@ function exportCommand(args: string[]): Command {
         yield part;
       }
     }
-    if (file === '-') return { content: write(animals()) };
+    if (file === '-') return { texts: write(animals()), isContent: true };
     await writeFile(file, write(animals()));
     return `${counted(count, 'animal')} written to ${file}\n`;
   };
@@ -90,7 +104,8 @@ function formatOf<Format extends string>(
   named: string | undefined,
   file: string,
 ): Format {
-  const format = named ?? (/\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv');
+  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
+  const format = named ?? FORMATS_BY_ENDING.get(ending) ?? 'csv';
   if (Object.hasOwn(formats, format)) return format as Format;
   throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`);
 }
@@ -138,7 +153,7 @@ async function* readFile(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** @throws Error with one sentence */
+/** @throws OutputError with one sentence */
 async function writeFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     const old = await openedToWrite(file);
@@ -155,7 +170,7 @@ async function writeFile(file: string, text: AsyncIterable<string>): Promise<voi
     await writeWhole(await realpath(file), text, stats.mode & 0o777);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new Error(`${file} can't be written (${codeOf(error)})`, { cause: error });
+    throw new OutputError(`${file} can't be written (${codeOf(error)})`, { cause: error });
   }
 }
 
@@ -192,14 +207,14 @@ async function writeWhole(file: string, text: AsyncIterable<string>, mode?: numb
 }
 
 function refusal({ refused: { first, count } }: ImportReport): DataError {
-  const lines = first.map(({ line, reason }) => `line ${line}: ${inOneLine(reason)}`);
+  const lines = first.map(({ line, reason }) => `line ${line}: ${escapeInvisible(reason)}`);
   if (count > first.length) lines.push(`… and ${grouped(count - first.length)} more`);
   return new DataError([...lines, `${counted(count, 'row')} refused: nothing was added`].join('\n'));
 }
 
 function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
   const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
-  const omitted = omissions.list().map(([what, count]) => `  ${inOneLine(what)}: ${grouped(count)}\n`);
+  const omitted = omissions.list().map(([what, count]) => `  ${escapeInvisible(what)}: ${grouped(count)}\n`);
   const none =
     omissions.rows === 0
       ? 'the file has no rows'

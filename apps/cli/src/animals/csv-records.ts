@@ -11,7 +11,7 @@ const OPEN_CELL = /(?:^|[,;\t])"((?:[^"]|"")*)$/;
 /** A JSON text. A CSV's header never begins so. */
 const BEGIN_OF_JSON = /^\s*[[{]\s*(?:["[\]{}]|$)/;
 const IS_JSON =
-  'is JSON, not CSV: name its format by --format ndjson (an animal of this store a line) or --format petfinder';
+  'is JSON, not CSV: name its format by --format json (an array of animals), ndjson (an animal a line) or petfinder';
 
 const REASONS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quote that is never closed',

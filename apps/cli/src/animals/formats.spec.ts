@@ -6,11 +6,11 @@ import { readCsv } from './csv.js';
 import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
 import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
 import { piecesOf } from './lines.js';
-import { readNdjson } from './ndjson.js';
+import { readJson, readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
 const IS_JSON =
-  'is JSON, not CSV: name its format by --format ndjson (an animal of this store a line) or --format petfinder';
+  'is JSON, not CSV: name its format by --format json (an array of animals), ndjson (an animal a line) or petfinder';
 const NOT_UTF8 = (probably: string) =>
   `is not valid UTF-8: save it as "CSV UTF-8", or name its encoding, probably by --encoding ${probably}`;
 const NO_MARK = (encoding: string) => `is UTF-16 without a byte order mark: name it by --encoding ${encoding}`;
@@ -276,6 +276,39 @@ describe('an export of ASM3', () => {
     expect(await rowsOf(readAsm3, animals)).toEqual([
       { line: 1, refusal: expect.stringContaining(`lacks the column "${missing}"`) },
     ]);
+  });
+});
+
+describe('an array of animals', () => {
+  it('is read exactly, however it is written, and so are several in one file', async () => {
+    const file = '[{"id":9007199254740993,"name":"Rex","categoryId":-9223372036854775808,"tags":[{}]},\n{"name":7}]\n';
+    const rex = { id: 9007199254740993n };
+    for (const size of [1, 1_000])
+      expect(await read(readJson, `${file}[]${file}{"name":"Mia",\n"categoryId":2}`, size)).toEqual({
+        rows: [
+          animal(1, 'Rex', -(2n ** 63n), rex),
+          { line: 2, refusal: 'name must be a string' },
+          animal(3, 'Rex', -(2n ** 63n), rex),
+          { line: 4, refusal: 'name must be a string' },
+          animal(5, 'Mia', 2n),
+        ],
+        omitted: { tags: 2 },
+      });
+  });
+
+  it.each([
+    ['[1]', UNKNOWN_SHAPE],
+    ['"name"', UNKNOWN_SHAPE],
+    ['{"a":1 2}', 'is not JSON: '],
+    ['{"animals":[{"name":"Rex"}]}', 'is not an animal: if it is of Petfinder, use --format petfinder'],
+  ])('is told from other JSON, such as %s', async (file, reason) => {
+    const refusal = expect.stringContaining(reason);
+    expect(await rowsOf(readJson, file)).toEqual([{ line: 1, refusal }]);
+  });
+
+  it('is not taken for an animal a line', async () => {
+    const refusal = 'is an array, not an animal a line: name its format by --format json; what follows was not read';
+    expect(await rowsOf(readNdjson, '\n [\n{"name":"Rex","categoryId":1}\n]')).toEqual([{ line: 1, refusal }]);
   });
 });
 

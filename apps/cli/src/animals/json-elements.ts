@@ -1,8 +1,7 @@
 import { type LineEnd, type Lines, linesIn, MAX_RECORD, TOO_LONG } from './lines.js';
 import { UnreadableError } from './refusals.js';
 
-export const UNKNOWN_SHAPE =
-  'is not JSON of a known shape: known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
+export const UNKNOWN_SHAPE = 'is not JSON of a known shape: known are an array of animals and an animal';
 
 export interface JsonText {
   /** The line on which it begins. */
@@ -17,8 +16,12 @@ export interface JsonText {
  * @param pieces are cut between characters, never within one.
  * @throws UnreadableError
  */
-export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): AsyncGenerator<readonly JsonText[]> {
-  const splitter = new Splitter(key);
+export async function* elementsOf(
+  pieces: AsyncIterable<Lines>,
+  key?: string,
+  unknownShape = UNKNOWN_SHAPE,
+): AsyncGenerator<readonly JsonText[]> {
+  const splitter = new Splitter(key, unknownShape);
   for await (const { bytes, lineEnd } of pieces) yield splitter.read(bytes.toString('utf8'), lineEnd);
   splitter.end();
 }
@@ -45,7 +48,10 @@ class Splitter {
   private arrayDepth = 0;
   private hasArray = false;
 
-  constructor(private readonly key: string) {}
+  constructor(
+    private readonly key: string | undefined,
+    private readonly unknownShape: string,
+  ) {}
 
   /** Reads the next text. Returns the elements that end in it. */
   read(text: string, lineEnd: LineEnd): readonly JsonText[] {
@@ -87,7 +93,8 @@ class Splitter {
     this.depth += stepOf(token);
     if (stepOf(token) > 0 && this.open(token)) return;
     if (this.depth < this.arrayDepth) this.arrayDepth = 0;
-    if (this.depth < 0 || (this.frame === '' && this.depth === 0)) throw new UnreadableError(this.line, UNKNOWN_SHAPE);
+    if (this.depth < 0 || (this.frame === '' && this.depth === 0))
+      throw new UnreadableError(this.line, this.unknownShape);
     if (token.startsWith('"')) this.lastString = token.slice(1, -1);
     this.frame += token;
     checkLength(this.frame, this.frameLine);
@@ -117,7 +124,7 @@ class Splitter {
     const text = this.frame;
     this.frame = '';
     if (!this.hasArray) this.found.push({ line: this.frameLine, text });
-    else if (!isFrame(text, this.key)) throw new UnreadableError(this.line, UNKNOWN_SHAPE);
+    else if (!isFrame(text, this.key)) throw new UnreadableError(this.line, this.unknownShape);
   }
 }
 
@@ -131,10 +138,10 @@ function checkLength(text: string, line: number): void {
   if (text.length > MAX_RECORD) throw new UnreadableError(line, TOO_LONG);
 }
 
-function isFrame(text: string, key: string): boolean {
+function isFrame(text: string, key: string | undefined): boolean {
   try {
     const frame = JSON.parse(text) as readonly unknown[] | Readonly<Record<string, unknown>>;
-    const elements = Array.isArray(frame) ? frame : (frame as Readonly<Record<string, unknown>>)[key];
+    const elements = Array.isArray(frame) ? frame : (frame as Readonly<Record<string, unknown>>)[key ?? ''];
     return Array.isArray(elements) && elements.every((element) => JSON.stringify(element) === PLACEHOLDER);
   } catch {
     return false;

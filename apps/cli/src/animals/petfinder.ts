@@ -1,15 +1,17 @@
 import { type Fields, type ImportRow, type NewAnimal, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { objectOf, type Reading, type ReadRows, rowOf } from './file-format.js';
-import { elementsOf, type JsonText, UNKNOWN_SHAPE } from './json-elements.js';
+import { elementsOf, type JsonText } from './json-elements.js';
 import { piecesOf } from './lines.js';
 import { quoted, RowError } from './refusals.js';
 
 // https://www.petfinder.com/developers/v2/docs/
+const UNKNOWN_SHAPE =
+  'is not JSON of a known shape: known are {"animals":[…]}, {"animal":{…}}, an array of animals and an animal';
 const STATUSES: Readonly<Record<string, PetStatus>> = { adoptable: 'available', found: 'pending', adopted: 'sold' };
 
 /** Reads animals of Petfinder's API, version 2. */
 export const readPetfinder: ReadRows = async function* (input, reading) {
-  for await (const texts of elementsOf(piecesOf(input, '"', reading.encoding), 'animals'))
+  for await (const texts of elementsOf(piecesOf(input, '"', reading.encoding), 'animals', UNKNOWN_SHAPE))
     yield texts.map((text) => animalRow(text, reading));
 };
 

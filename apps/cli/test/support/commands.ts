@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { ACCOUNTS, ANIMALS, type Environment, type Finished, KEYS, MESSAGES } from '@adoption-store/test-support';
+import { ACCOUNTS, ANIMALS, type Environment, type Finished, KEYS, MIGRATE } from '@adoption-store/test-support';
 import { type Program, runCommand } from '../../src/command-line.js';
 
 /** Runs a command in this process, which saves the time that a new one needs to load the code. */
@@ -24,6 +24,15 @@ export async function call(
   return { code, stdout: printed.toString(), stderr: complaint.toString() };
 }
 
+/** The rows of a printed table, by column name. */
+export function rowsIn(stdout: string): readonly Readonly<Record<string, string>>[] {
+  const [heads = [], ...rows] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  return rows.map((row) => Object.fromEntries(heads.map((head, column) => [head, row[column] ?? ''])));
+}
+
 /** An output that can't be written, as the kernel says it. */
 export function failing(code: 'ENOSPC' | 'EPIPE'): Transform {
   const error = Object.assign(new Error(`write ${code}`), { code, syscall: 'write' });
@@ -36,8 +45,11 @@ export function failing(code: 'ENOSPC' | 'EPIPE'): Transform {
 
 /** Runs programs in a shell, which can redirect their output. */
 export function inShell(command: string, url: string): Finished {
-  const programs = { KEYS, ACCOUNTS, MESSAGES, ANIMALS, NODE: process.execPath };
+  const programs = { KEYS, ACCOUNTS, ANIMALS, MIGRATE, NODE: process.execPath };
   const env = { PATH: process.env['PATH'], ...programs, DATABASE_URL: url };
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-o', 'pipefail', '-c', command], {
+    env,
+    encoding: 'utf8',
+  });
   return { code: status, stdout, stderr };
 }

@@ -1,4 +1,12 @@
-import { framingFault, HttpFault, repeatedHeaders, type RouteTable, shownHeader } from '@adoption-store/web/edge';
+import {
+  framingFault,
+  HttpFault,
+  isDecodable,
+  queryOf,
+  repeatedHeaders,
+  type RouteTable,
+  shownHeader,
+} from '@adoption-store/web/edge';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
@@ -29,7 +37,9 @@ export function refuseBrokenRequests(fastify: FastifyInstance, routes: RouteTabl
 function faultOf(request: FastifyRequest, routes: RouteTable): HttpFault | undefined {
   const repeated = repeatedHeaders(request.raw.rawHeaders, ONCE);
   const fault = framingFault(request, repeated) ?? (request.is404 ? routes.faultOf(request) : undefined);
+  if (fault !== undefined) return fault;
+  if (!isDecodable(queryOf(request.originalUrl))) return new HttpFault('bad_request', 'the query is not UTF-8');
   const [name] = repeated;
-  if (fault !== undefined || name === undefined) return fault;
+  if (name === undefined) return undefined;
   return new HttpFault('bad_request', `${shownHeader(name)} must be sent once`);
 }

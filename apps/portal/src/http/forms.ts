@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+import { parse } from 'node:querystring';
 import { DomainError, InvalidInput } from '@adoption-store/domain';
+import { isDecodable } from '@adoption-store/web/edge';
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 
 /** The domain's message, for use cases that don't refuse a wrong address. */
@@ -70,6 +73,12 @@ export class FormPipe implements PipeTransform {
   transform(body: unknown, { metatype }: ArgumentMetadata): unknown {
     return metatype?.prototype instanceof Form ? new metatype(body) : body;
   }
+}
+
+/** What a form has sent. Undefined if it is not UTF-8, which browsers always send from a page in UTF-8. */
+export function formIn(bytes: Buffer): unknown {
+  const text = bytes.toString();
+  return isUtf8(bytes) && isDecodable(text) ? parse(text, '&', '=', { maxKeys: 0 }) : undefined;
 }
 
 /** The values of these fields. A missing field is empty. */

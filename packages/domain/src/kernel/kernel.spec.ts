@@ -67,20 +67,23 @@ describe('text', () => {
     expect(['\0', '\ud83d', '\udc08', '\udc08\ud83d'].filter(isStorable)).toEqual([]);
   });
 
-  it('can’t be seen if Unicode calls it white space, control, format or default ignorable, or if its glyph is blank', () => {
+  it('can’t be seen if Unicode calls it white space, a mark, control, format or default ignorable, or if its glyph is blank', () => {
     const blank = [0x2800, 0x13441, 0x13442, 0x16fe4, 0x1d159].map((each) => String.fromCodePoint(each));
     const wrong = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).filter((character) => {
-      const isBlank = blank.includes(character) || /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);
+      const isBlank = blank.includes(character) || /[\s\p{M}\p{Cc}\p{Cf}\p{DI}]/u.test(character);
       return hasVisible(character) === isBlank;
     });
     expect(wrong).toEqual([]);
-    expect(hasVisible('\u3164\u115f a \ufe0f')).toBe(true);
+    expect(['\u3164\u115f a \ufe0f', 'a\u0301', '\u0915\u093f', '5\u20e3'].filter((text) => !hasVisible(text))).toEqual(
+      [],
+    );
+    expect(['\u0301', ' \u0301\u20dd', '\u05b8\u3164'].filter(hasVisible)).toEqual([]);
   });
 
   it('is printed with all of that but spaces escaped', () => {
     const text = 'a\u200bb\u00adc \u{e0001}\u3164\n\u2800\u00a0 👩\u200d🚀';
     expect(escapeInvisible(text)).toBe(String.raw`a\u{200B}b\u{AD}c \u{E0001}\u{3164}\u{A}\u{2800}\u{A0} 👩\u{200D}🚀`);
-    expect(escapeInvisible('Rex, the dog')).toBe('Rex, the dog');
+    for (const visible of ['Rex, the dog', 'Zoe\u0308']) expect(escapeInvisible(visible)).toBe(visible);
   });
 });
 

@@ -54,12 +54,14 @@ export const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
 const RANGES = INVISIBLE.map((range) => range.map(unicodeEscape).join('-')).join('');
 const ANY_INVISIBLE = new RegExp(`[${RANGES}]`, 'u');
 const EACH_BUT_SPACE = new RegExp(`(?! )[${RANGES}]`, 'gu');
-const ANY_VISIBLE = new RegExp(`[^${RANGES}]`, 'u');
+// A combining mark is seen only on another character. Where Node.js doesn't know the newest marks, they count as visible.
+const ANY_VISIBLE = new RegExp(`[^${RANGES}\\p{M}]`, 'u');
 
 export function hasInvisible(text: string): boolean {
   return ANY_INVISIBLE.test(text);
 }
 
+/** Whether a character can be seen. Combining marks alone can't. */
 export function hasVisible(text: string): boolean {
   return ANY_VISIBLE.test(text);
 }
