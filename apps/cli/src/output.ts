@@ -54,13 +54,17 @@ export async function show(
   else await report(output, streams);
 }
 
-/** Prints what was done, or else says it on standard error: it isn't undone, and what is left to do is still done. */
+/**
+ * Prints what was done, or else says it on standard error: it isn't undone, and what is left to do is still done. A
+ * closed output is no failure, because a program that discards it by Node.js' `ignore` or Python's `DEVNULL` looks like that.
+ */
 async function report(texts: AsyncIterable<string> | Iterable<string>, { stdout, stderr }: Streams): Promise<void> {
   let failure: OutputError | undefined;
+  const isUnseen = isClosed(stdout);
   try {
     for await (const text of texts) {
-      failure ??= await failureToPrint(printable(text), stdout, 'what it lacks is above');
-      if (failure !== undefined) stderr.write(printable(text));
+      if (!isUnseen) failure ??= await failureToPrint(printable(text), stdout, 'what it lacks is above');
+      if (isUnseen || failure !== undefined) stderr.write(printable(text));
     }
   } catch (error) {
     if (failure !== undefined) stderr.write(`${failure.message}\n`);
