@@ -65,7 +65,8 @@ A query parameter that an operation doesn't have is answered with 400 \`invalid_
 ## Changes
 Every resource that is sent has an \`ETag\`. A GET with \`If-None-Match\` whose response is unchanged is 304, without a body;
 it counts like any request. With \`If-Match\` a change happens only if nobody else has changed the resource since; otherwise
-the response is 412, with the current \`ETag\`. Every operation on a resource judges both; a POST to a collection judges none.
+the response is 412, with the current \`ETag\`. A change of an animal takes the tag of its page too, \`GET /pets?id=1\`.
+Every operation on a resource judges both; a POST to a collection judges none.
 
 ## Limits
 | Plan | Requests a minute | Requests a day |

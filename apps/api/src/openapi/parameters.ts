@@ -24,7 +24,7 @@ export const headerParameters = {
   IfMatch: parameterIn(
     'header',
     'If-Match',
-    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes.',
+    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. An animal has its own and that of its page, `GET /pets?id=1`.',
     { type: 'string' },
   ),
 };
