@@ -5,6 +5,7 @@ import {
   DEFAULT_ORDER_LIMIT,
   DEFAULT_ORDER_TTL,
   HOUR,
+  MAX_KEY_LENGTH,
   MINUTE,
   PLANS,
   SCOPE_MEANINGS,
@@ -94,8 +95,9 @@ Instead of asking for events, an account can have them sent to URLs of its own, 
 for a \`webhook-id\` that you have seen. Other answers are failures; an event is attempted ten times within about three days.
 
 ## Repeating a request
-A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The path and
-body must be the same, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
+A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The key is
+compared byte for byte, quotes included, and has at most ${MAX_KEY_LENGTH} bytes. The path and body must be the
+same too, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
 Responses of 2xx, 404 and 409 are stored. An operation whose response has a secret refuses the key. After a 400, 401, 403, 429 or 503 nothing was done, and the key is free again.
 
 ## Stability
