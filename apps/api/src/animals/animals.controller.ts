@@ -1,12 +1,14 @@
 import {
   AddAnimal,
   type Animal,
+  animalChange,
   ChangeAnimal,
   type Condition,
   DEFAULT_PAGE_SIZE,
   GetAnimal,
   ListAnimals,
   type ListAnimalsInput,
+  newAnimal,
   PET_STATUSES,
   type PetStatus,
   WithdrawAnimal,
@@ -17,9 +19,9 @@ import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
+import { isRemoved } from '../http/operations/deprecation.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
-import { isRemoved } from '../http/operations/deprecation.js';
 import { Operation } from '../http/operations/operation.js';
 import { Turns } from '../http/operations/turns.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
@@ -110,7 +112,7 @@ export class AnimalsController {
     success: { 201: ['The animal has been added.', animalJson({ ...LUNA, id: 6, name: 'Bella' })] },
   })
   add(
-    @JsonBody(NewAnimalBody) body: NewAnimalBody,
+    @JsonBody(NewAnimalBody, { check: newAnimal }) body: NewAnimalBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -150,7 +152,7 @@ export class AnimalsController {
   })
   async change(
     @PetId() id: bigint,
-    @JsonBody(AnimalPatchBody, MERGE_PATCH) change: AnimalPatchBody,
+    @JsonBody(AnimalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalPatchBody,
     @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<string> {
     return presentAnimal(await this.changeAnimal.execute({ id, change, condition }));

@@ -49,10 +49,11 @@ operation says which scopes it needs. The operator decides what an account may d
 ${scopes.join('\n')}
 
 ## Errors
-Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people.
+Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people. A 400
+tells all faults of a body or query, at most five.
 
 ## Numbers
-An int64 is a JSON number, exact to its last digit, in requests and responses; a string is refused. Integers of Python,
+An int64 is a JSON number without quotes or fraction, exact to its last digit, in requests and responses. Integers of Python,
 Ruby and PHP, \`long\` of Java and C#, and \`int64\` of Go are exact. JavaScript and TypeScript are not: \`JSON.parse\`
 rounds above 2^53, and \`JSON.stringify\` throws at a bigint. There, use the typed client, lossless-json, or a reviver with
 \`context.source\` and \`JSON.rawJSON\`. Go's \`any\` without \`Decoder.UseNumber\` and Gson's \`Object\` are doubles too.

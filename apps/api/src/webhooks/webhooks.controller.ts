@@ -17,7 +17,9 @@ import {
   RetryDelivery,
   RotateWebhookSecret,
   type Webhook,
+  webhookChange,
   type WebhookCommand,
+  webhookFields,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { queryOf } from '@adoption-store/web/edge';
@@ -124,7 +126,7 @@ export class WebhooksController {
     refusals: [409],
   })
   async create(
-    @JsonBody(NewWebhookBody) { url, types, description }: NewWebhookBody,
+    @JsonBody(NewWebhookBody, { check: webhookFields }) { url, types, description }: NewWebhookBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -161,7 +163,7 @@ export class WebhooksController {
   })
   async change(
     @WebhookId() id: string,
-    @JsonBody(WebhookPatchBody, MERGE_PATCH) change: WebhookPatchBody,
+    @JsonBody(WebhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange }) change: WebhookPatchBody,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
