@@ -19,7 +19,6 @@ import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { isRemoved } from '../http/operations/deprecation.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
@@ -118,7 +117,7 @@ export class AnimalsController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const animal = await this.addAnimal.execute(body, transaction);
-      const path = isRemoved(getPetDeprecation, this.context) ? '/v1/pets?id=' : '/v1/pets/';
+      const path = this.context.clock.now() >= getPetDeprecation.sunset ? '/v1/pets?id=' : '/v1/pets/';
       return { body: presentAnimal(animal), location: `${this.context.origin(request)}${path}${animal.id}` };
     });
   }

@@ -6,11 +6,6 @@ import { HttpRefusal } from '../answers/error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 
-/** Whether the operation has been removed: its sunset has passed. */
-export function isRemoved({ sunset }: Deprecation, { clock }: ApiContext): boolean {
-  return clock.now() >= sunset;
-}
-
 /** The headers by which callers learn that an operation will be removed. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
@@ -26,11 +21,11 @@ export class DeprecationNotice {
 
   /** Sets the headers. @throws HttpRefusal 410 from the sunset on. */
   give(context: ApiContext, request: FastifyRequest, reply: FastifyReply): void {
-    const { operation, replacement } = this.deprecation;
+    const { operation, sunset, replacement } = this.deprecation;
     const origin = context.origin(request);
     const successor = this.successor(request.params as Record<string, string>);
     reply.headers(this.headers).header('link', `<${origin}${successor}>; rel="successor-version", <${origin}${DOCS}`);
-    if (isRemoved(this.deprecation, context)) {
+    if (context.clock.now() >= sunset) {
       throw new HttpRefusal('gone', `${operation} has been removed, use ${replacement}`);
     }
   }

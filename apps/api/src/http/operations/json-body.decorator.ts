@@ -6,7 +6,7 @@ import { HttpRefusal } from '../answers/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
 import { recordInputs } from './operation.js';
 import { fieldsOf } from './resource-schemas.js';
-import { type Fault, faultsOf, instanceOf, invalidInput } from './validation.js';
+import { type Fault, invalidInput, judged } from './validation.js';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
@@ -34,12 +34,11 @@ export function JsonBody<Body extends object>(type: Type<Body>, rules: BodyRules
 
 /** @throws HttpRefusal with the faults, in the order of the description. */
 export function bodyFrom<Body extends object>(type: Type<Body>, given: JsonObject, rules: BodyRules<Body> = {}): Body {
-  const body = instanceOf(type, given);
-  const faults = faultsOf(body);
-  const fields = fieldsOf(type);
+  const { input: body, faults } = judged(type, given);
   const { known, check } = rules;
   const unknown = known === undefined ? [] : Object.keys(given).filter((name) => !known.properties.includes(name));
   if (faults.length + unknown.length === 0) return body;
+  const fields = fieldsOf(type);
   const all = [...faults, ...faultsOfValues(body, faults, check)];
   const told = fields.flatMap((field) => all.filter(({ property }) => property === field));
   throw invalidInput(told, {

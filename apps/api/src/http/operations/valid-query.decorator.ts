@@ -4,7 +4,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { FastifyRequest } from 'fastify';
 import { recordInputs } from './operation.js';
 import { parameterNames } from './query-parameters.js';
-import { faultsOf, instanceOf, invalidInput } from './validation.js';
+import { invalidInput, judged } from './validation.js';
 
 /** Most cached query strings. Many clients send the same few. */
 const MOST_KEPT = 1_000;
@@ -18,8 +18,7 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
   const kept = new Map<string, Query>();
   const validate = (text: string): Query => {
     const parsed = parameters(text);
-    const query = instanceOf(type, parsed);
-    const faults = faultsOf(query);
+    const { input: query, faults } = judged(type, parsed);
     const names = parameterNames(Object.keys(parsed), type);
     if (faults.length + names.unknown.length > 0) throw invalidInput(faults, names);
     if (text.length > LONGEST_KEPT) return query;

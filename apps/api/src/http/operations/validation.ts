@@ -15,18 +15,15 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Converts a query or a JSON object to its class, with only the exposed properties. */
-export function instanceOf<Wanted extends object>(type: Type<Wanted>, plain: object): Wanted {
-  return plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
-}
-
-/** The broken rules of an instance, the first of each property. */
-export function faultsOf(instance: object): readonly Fault[] {
-  const errors = validateSync(instance, { stopAtFirstError: true, forbidUnknownValues: false });
-  return errors.map(({ property, constraints = {} }) => {
+/** Converts a query or a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
+export function judged<Wanted extends object>(type: Type<Wanted>, plain: object) {
+  const input = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
+  const errors = validateSync(input, { stopAtFirstError: true, forbidUnknownValues: false });
+  const faults: readonly Fault[] = errors.map(({ property, constraints = {} }) => {
     const [message = `${property} is not valid`] = Object.values(constraints);
     return { property, message };
   });
+  return { input, faults };
 }
 
 /** The names that an input has and can't have. */
