@@ -1,12 +1,14 @@
 import {
   AddAnimal,
   type Animal,
+  animalChange,
   ChangeAnimal,
   type Condition,
   DEFAULT_PAGE_SIZE,
   GetAnimal,
   ListAnimals,
   type ListAnimalsInput,
+  newAnimal,
   PET_STATUSES,
   type PetStatus,
   WithdrawAnimal,
@@ -99,7 +101,9 @@ export class AnimalsController {
     scope: 'pets:write',
     summary: 'Add an animal',
     turns: 'batched',
-    description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
+    description:
+      'Adds an animal. Any status is allowed. Properties that are not listed here are ignored. Once `GET /pets/{petId}` has ' +
+      'been removed, `Location` is `/pets?id=1`.',
     examples: {
       'an animal': { name: 'Bella', categoryId: 1 },
       'with its status': { name: 'Bella', categoryId: 1, status: 'pending' },
@@ -107,13 +111,14 @@ export class AnimalsController {
     success: { 201: ['The animal has been added.', animalJson({ ...LUNA, id: 6, name: 'Bella' })] },
   })
   add(
-    @JsonBody(NewAnimalBody) body: NewAnimalBody,
+    @JsonBody(NewAnimalBody, { check: newAnimal }) body: NewAnimalBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const animal = await this.addAnimal.execute(body, transaction);
-      return { body: presentAnimal(animal), location: `${this.context.origin(request)}/v1/pets/${animal.id}` };
+      const path = this.context.clock.now() >= getPetDeprecation.sunset ? '/v1/pets?id=' : '/v1/pets/';
+      return { body: presentAnimal(animal), location: `${this.context.origin(request)}${path}${animal.id}` };
     });
   }
 
@@ -139,15 +144,15 @@ export class AnimalsController {
       'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. The status can be changed from ' +
       '`available` to `pending` and back; another change is refused with 409 `invalid_transition`. While an order is ' +
       'placed the status stays: 409 `order_in_progress`. With `If-Match` the animal is changed only if it is still in ' +
-      'that version, otherwise the response is 412.',
+      'that version, otherwise the response is 412. The tag of `GET /pets?id=1` is one of it, too.',
     examples: { 'a name': { name: 'Bella' }, reserved: { status: 'pending' } },
     success: { 200: ['The animal has been changed.', animalJson({ ...LUNA, name: 'Bella' })] },
     refusals: [404, 409],
   })
   async change(
     @PetId() id: bigint,
-    @JsonBody(AnimalPatchBody, MERGE_PATCH) change: AnimalPatchBody,
-    @Conditions(presentAnimal) condition: Condition<Animal> | undefined,
+    @JsonBody(AnimalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalPatchBody,
+    @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<string> {
     return presentAnimal(await this.changeAnimal.execute({ id, change, condition }));
   }
@@ -159,13 +164,14 @@ export class AnimalsController {
     summary: 'Withdraw an animal',
     description:
       'Withdraws the animal for good: it is in no list any more, and its identifier answers 404. Its earlier orders ' +
-      'stay readable. While an order is placed it is refused with 409 `order_in_progress`.',
+      'stay readable. While an order is placed it is refused with 409 `order_in_progress`. `If-Match` takes the same tags as ' +
+      'a change.',
     success: { 204: ['The animal has been withdrawn.'] },
     refusals: [404, 409],
   })
   async withdraw(
     @PetId() id: bigint,
-    @Conditions(presentAnimal) condition: Condition<Animal> | undefined,
+    @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<void> {
     await this.withdrawAnimal.execute({ id, condition });
   }

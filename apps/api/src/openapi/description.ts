@@ -5,6 +5,7 @@ import {
   DEFAULT_ORDER_LIMIT,
   DEFAULT_ORDER_TTL,
   HOUR,
+  MAX_KEY_LENGTH,
   MINUTE,
   PLANS,
   SCOPE_MEANINGS,
@@ -48,10 +49,11 @@ operation says which scopes it needs. The operator decides what an account may d
 ${scopes.join('\n')}
 
 ## Errors
-Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people.
+Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people. A 400
+tells all faults of a body or query, at most five.
 
 ## Numbers
-An int64 is a JSON number, exact to its last digit, in requests and responses; a string is refused. Integers of Python,
+An int64 is a JSON number without quotes or fraction, exact to its last digit, in requests and responses. Integers of Python,
 Ruby and PHP, \`long\` of Java and C#, and \`int64\` of Go are exact. JavaScript and TypeScript are not: \`JSON.parse\`
 rounds above 2^53, and \`JSON.stringify\` throws at a bigint. There, use the typed client, lossless-json, or a reviver with
 \`context.source\` and \`JSON.rawJSON\`. Go's \`any\` without \`Decoder.UseNumber\` and Gson's \`Object\` are doubles too.
@@ -65,7 +67,8 @@ A query parameter that an operation doesn't have is answered with 400 \`invalid_
 ## Changes
 Every resource that is sent has an \`ETag\`. A GET with \`If-None-Match\` whose response is unchanged is 304, without a body;
 it counts like any request. With \`If-Match\` a change happens only if nobody else has changed the resource since; otherwise
-the response is 412, with the current \`ETag\`. Every operation on a resource judges both; a POST to a collection judges none.
+the response is 412, with the current \`ETag\`. A change of an animal takes the tag of its page too, \`GET /pets?id=1\`.
+Every operation on a resource judges both; a POST to a collection judges none.
 
 ## Limits
 | Plan | Requests a minute | Requests a day |
@@ -93,8 +96,9 @@ Instead of asking for events, an account can have them sent to URLs of its own, 
 for a \`webhook-id\` that you have seen. Other answers are failures; an event is attempted ten times within about three days.
 
 ## Repeating a request
-A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The path and
-body must be the same, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
+A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The key is
+compared byte for byte, quotes included, and has at most ${MAX_KEY_LENGTH} bytes. The path and body must be the
+same too, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
 Responses of 2xx, 404 and 409 are stored. An operation whose response has a secret refuses the key. After a 400, 401, 403, 429 or 503 nothing was done, and the key is free again.
 
 ## Stability

@@ -12,7 +12,7 @@ export const headerParameters = {
   IdempotencyKey: parameterIn(
     'header',
     'Idempotency-Key',
-    `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again.`,
+    `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again. It is compared byte for byte, quotes included, and has at most ${MAX_KEY_LENGTH} bytes.`,
     { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH },
   ),
   IfNoneMatch: parameterIn(
@@ -24,7 +24,7 @@ export const headerParameters = {
   IfMatch: parameterIn(
     'header',
     'If-Match',
-    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes.',
+    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. An animal has its own and that of its page, `GET /pets?id=1`.',
     { type: 'string' },
   ),
 };

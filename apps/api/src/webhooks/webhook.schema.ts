@@ -164,6 +164,12 @@ export const webhookSchemas = new ResourceSchemas({
   Recovery: object('What to send again.', { since: time('Since when.') }, { since: NOON }),
 });
 
+const resource = 'a webhook';
+/** What the body of a new webhook may have, so that one that was read can be sent. */
+export const READ = { resource, properties: webhookSchemas.namesOf('Webhook') };
+/** The same for a change: what was shown at creation can be sent back too. */
+export const SHOWN = { resource, properties: webhookSchemas.namesOf('WebhookWithSecret') };
+
 /** The body of POST /v1/webhooks. The domain validates the values. */
 export class NewWebhookBody implements Given<WebhookInput> {
   @webhookSchemas.field('NewWebhook')

@@ -17,7 +17,9 @@ import {
   RetryDelivery,
   RotateWebhookSecret,
   type Webhook,
+  webhookChange,
   type WebhookCommand,
+  webhookFields,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { queryOf } from '@adoption-store/web/edge';
@@ -42,11 +44,13 @@ import {
   presentWebhooks,
   presentWithSecret,
   QUEUED,
+  READ,
   RECOVERING,
   RecoveryBody,
   SECRET,
   SENT,
   SHELTER,
+  SHOWN,
   WebhookId,
   WebhookPatchBody,
 } from './webhook.schema.js';
@@ -55,6 +59,7 @@ import {
 const CURSOR = 'deliveries';
 
 const ENABLED = 'Of a webhook that is disabled it is refused with 409 `webhook_disabled`.';
+const KNOWN = 'A property that no webhook has is refused, because a misspelt `types` would send everything.';
 const UNSTORED =
   'The response shows the secret, and no other response does. It is not stored either, so an `Idempotency-Key` is refused with 400.';
 
@@ -118,13 +123,13 @@ export class WebhooksController {
     turns: 'slow',
     description:
       'Has the events that happen from now on sent to a URL, as [Standard Webhooks](https://www.standardwebhooks.com) says. ' +
-      `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${UNSTORED}`,
+      `An account that has 10 webhooks gets 409 \`too_many_webhooks\`. ${KNOWN} ${UNSTORED}`,
     examples: { 'some events': { url: SHELTER.url, types: SHELTER.types }, 'all events': { url: SHELTER.url } },
     success: { 201: ['The webhook has been created.', secretJson] },
     refusals: [409],
   })
   async create(
-    @JsonBody(NewWebhookBody) { url, types, description }: NewWebhookBody,
+    @JsonBody(NewWebhookBody, { check: webhookFields, known: READ }) { url, types, description }: NewWebhookBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -154,14 +159,15 @@ export class WebhooksController {
     turns: 'slow',
     description:
       'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. Null removes `types` or `description`. ' +
-      'Unless it only disables the webhook, it needs the scope `events:read` too.',
+      `Unless it only disables the webhook, it needs the scope \`events:read\` too. ${KNOWN}`,
     examples: { pause: { status: 'disabled' }, 'all events': { types: null } },
     success: { 200: ['The webhook has been changed.', webhookJson({ ...SHELTER, status: 'disabled' })] },
     refusals: [404],
   })
   async change(
     @WebhookId() id: string,
-    @JsonBody(WebhookPatchBody, MERGE_PATCH) change: WebhookPatchBody,
+    @JsonBody(WebhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange, known: SHOWN })
+    change: WebhookPatchBody,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {

@@ -163,8 +163,13 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each([
-    ['of 256 characters', ['x'.repeat(256)], 'Idempotency-Key must have 1 to 255 characters'],
-    ['that is empty', [''], 'Idempotency-Key must have 1 to 255 characters'],
+    ['of 256 bytes', ['x'.repeat(256)], 'Idempotency-Key must have 1 to 255 bytes'],
+    [
+      'of 128 characters that have 256 bytes',
+      [Buffer.from('é'.repeat(128)).toString('latin1')],
+      'Idempotency-Key must have 1 to 255 bytes',
+    ],
+    ['that is empty', [''], 'Idempotency-Key must have 1 to 255 bytes'],
     ['that is sent twice', ['a', 'b'], 'Idempotency-Key must be sent once'],
   ])('%s is refused, and nothing is done', async (_case, values, message) => {
     const before = await animals();
@@ -173,6 +178,33 @@ describe('an Idempotency-Key', () => {
     const head = rawHead(api, 'POST /v1/pets HTTP/1.1', [...headers, ...body]);
     expect(expectError(await sendOnce(api, head + LUNA), 400, 'invalid_parameter')).toBe(message);
     expect(await animals()).toBe(before);
+  });
+
+  it('is compared byte for byte, its quotes included, whatever its encoding', async () => {
+    const before = await animals();
+    const values = [
+      '"quoted"',
+      'quoted',
+      "'quoted'",
+      'Quoted',
+      'quo ted',
+      'é',
+      'e\u0301',
+      '\u200b',
+      `${'é'.repeat(127)}x`,
+    ];
+    const heads = [...values.map((value) => Buffer.from(value)), Buffer.from('é', 'latin1')].map((value) =>
+      Buffer.concat([
+        Buffer.from('POST /v1/pets HTTP/1.1\r\nIdempotency-Key: '),
+        value,
+        Buffer.from(rawHead(api, '', ['Content-Type: application/json', `Content-Length: ${LUNA.length}`]) + LUNA),
+      ]),
+    );
+    for (const head of heads) {
+      const first = await sendOnce(api, head);
+      expectReplay(await sendOnce(api, head), first);
+    }
+    expect(await animals()).toBe(before + heads.length);
   });
 
   it.each([

@@ -48,6 +48,19 @@ describe('GET /v1/pets/{petId}', () => {
     expect(idsOf(await get(api, `/v1/pets?id=${path.slice(9)}`))).toEqual([Number(path.slice(9))]);
     expectError(await get(api, '/v1/pets/luna'), 410, 'gone');
   });
+
+  it('is where the Location of a 201 leads until then, and its successor from then on', async () => {
+    for (const [at, path] of [
+      [later(SUNSET, -1), '/v1/pets/'],
+      [SUNSET, '/v1/pets?id='],
+    ] as const) {
+      api.clock.set(at);
+      const added = await post(api, PETS, { name: 'Luna', categoryId: 1 });
+      const { id } = petOf(added, 201);
+      expect(added.headers['location']).toBe(`${api.origin}${path}${id}`);
+      expect((await get(api, `${path}${id}`)).body).toContain(added.body);
+    }
+  });
 });
 
 describe('an order that is neither completed nor cancelled', () => {

@@ -144,6 +144,39 @@ describe('a webhook', () => {
     expect(shownIn(await get(api, WEBHOOKS, key))).toEqual([]);
   });
 
+  it('is refused with a property that no webhook has, which is named, and stays what it is', async () => {
+    const { path, secret, ...webhook } = await create({ types: ['order.placed'] });
+    const shown = await get(api, path, key);
+    const misspelt = ['events', 'event_types', 'eventTypes', 'Types', 'type', 'callback_url', '', 'toString'];
+    for (const name of misspelt) {
+      const fields = { url: `${URL}/2`, [name]: ['order.placed'] };
+      for (const refused of [await send('POST', WEBHOOKS, fields), await send('PATCH', path, fields)])
+        expect(expectError(refused, 400, 'invalid_parameter')).toMatch(
+          new RegExp(`^"${name}" is not a property of a webhook, only url, types, description.* can be set`),
+        );
+    }
+    const told = async (fields: object) => expectError(await send('POST', WEBHOOKS, fields), 400, 'invalid_parameter');
+    const can = 'only url, types, description can be set';
+    expect(await told({ url: URL, event_types: [] })).toBe(
+      `"event_types" is not a property of a webhook, ${can} (did you mean types?)`,
+    );
+    expect(await told({ uri: URL, types: ['x'] })).toMatch(
+      new RegExp(`^"uri" is not a property of a webhook, ${can}; url is required; types must be some of `),
+    );
+    const many = Object.fromEntries('abcdefg'.split('').map((name) => [name, 1]));
+    expect(await told({ ...many, url: 1, description: 1 })).toMatch(
+      /^"a", "b", "c" and 4 more are not properties of a webhook, .*; url must be a string; description must be a string$/,
+    );
+    expect(await told({ url: URL, secret })).toMatch(/^"secret" is not a property/);
+    expect((await get(api, path, key)).body).toBe(shown.body);
+    // What was read, or shown at creation, can be sent back.
+    const { body: listed } = await get(api, WEBHOOKS, key);
+    for (const whole of [webhook, { ...webhook, secret }, { ...webhook, recoveringSince: webhook.createdAt }])
+      expect((await send('PATCH', path, whole)).body).toBe(shown.body);
+    expect((await get(api, WEBHOOKS, key)).body).toBe(listed);
+    expect(shownIn(await send('POST', WEBHOOKS, webhook), 201).id).not.toBe(webhook.id);
+  });
+
   it('is not changed to a bad value, nor by a change of nothing', async () => {
     const { path } = await create();
     const before = (await get(api, path, key)).body;
@@ -153,7 +186,7 @@ describe('a webhook', () => {
   });
 
   it('is one of at most 10 of its account', async () => {
-    await Promise.all(Array.from({ length: 10 }, () => create()));
+    for (let count = 0; count < 10; count += 1) await create();
     expect(expectError(await send('POST', WEBHOOKS, { url: URL }), 409, 'too_many_webhooks')).toContain('10');
   });
 

@@ -103,6 +103,24 @@ describe('POST /v1/pets answers 400', () => {
     expect(message).toMatch(/^categoryId\b.*(-9223372036854775808.*9223372036854775807|required)/);
   });
 
+  const INTEGER =
+    'categoryId must be an integer from -9223372036854775808 to 9223372036854775807, a JSON number without quotes or fraction';
+
+  it.each([
+    ['{}', 'name is required; categoryId is required'],
+    ['{"status":"lost"}', 'name is required; categoryId is required; status must be one of available, pending, sold'],
+    [
+      '{"status":1,"categoryId":"1","name":""}',
+      `name must have at least one visible character; ${INTEGER}; status must be one of available, pending, sold`,
+    ],
+    ['{"name":"Luna","categoryId":1.0,"colour":1}', INTEGER],
+  ])('that tells all faults of %s, in the order of the description', async (body, message) => {
+    expect(expectError(await post(api, PETS, body), 400, 'invalid_parameter')).toBe(message);
+    const whole = JSON.parse(body) as Record<string, unknown>;
+    if (!('categoryId' in whole)) return;
+    expect(expectError(await changePet(api, await addPet(api), body), 400, 'invalid_parameter')).toBe(message);
+  });
+
   it.each(['null', '"adopted"', '"Sold"', '0', '["sold"]', '"constructor"'])(
     'invalid_parameter where the status is %s',
     async (json) => {

@@ -102,6 +102,18 @@ describe('an unknown query parameter', () => {
     expect(message).toContain(`"${name}" is not a query parameter`);
   });
 
+  it('is told together with other faults of the query, five at most', async () => {
+    const tell = async (query: string) => expectError(await get(api, `/v1/pets?${query}`), 400, 'invalid_parameter');
+    expect(await tell('cursor=x&id=x&limit=0&Status=sold')).toMatch(
+      /^"Status" is not a query .* \(did you mean status\?\); limit must .*; id must .*; cursor must [^;]*$/,
+    );
+    expect(await tell('a=1&b=1')).toMatch(
+      /^"a", "b" are not query parameters of this operation, only limit, .*cursor$/,
+    );
+    expect(await tell('a&b&c&d&e&f&g')).toMatch(/^"a", "b", "c", "d", "e" and 2 more are not query parameters/);
+    expect(await tell('a%C2%ADb%E2%80%8B')).toMatch(/^"a\\u\{AD\}b\\u\{200B\}" is not/);
+  });
+
   it('is shown with its first 50 characters', async () => {
     const message = expectError(await get(api, `/v1/pets?${'x'.repeat(7_000)}=1`), 400, 'invalid_parameter');
     expect(message.length).toBeLessThan(200);
@@ -141,6 +153,24 @@ describe('a path nothing is at is answered 404 not_found:', () => {
     `/${'x'.repeat(4_000)}`,
   ])('%s', async (path) => {
     expectError(await get(api, path), 404, 'not_found');
+  });
+
+  it.each([
+    ['/v1/petss', 'GET /v1/petss'],
+    ['/v2/pets?id=1', 'GET /v2/pets'],
+    ['/v1/v1/pets', 'GET /v1/v1/pets; did you mean /v1/pets?'],
+    ['/pets/1', 'GET /pets/1; did you mean /v1/pets/1?'],
+    ['/v1/pets/?limit=1', 'GET /v1/pets/; did you mean /v1/pets?'],
+    ['//V1//Store/Orders/7/Cancel/', 'GET //V1//Store/Orders/7/Cancel/; did you mean /v1/store/orders/7/cancel?'],
+    ['/Webhooks/whk_Aa', 'GET /Webhooks/whk_Aa; did you mean /v1/webhooks/whk_Aa?'],
+    ['/a%C2%AD%00b', 'GET /a%C2%AD%00b'],
+    [`/${'x'.repeat(200)}`, `GET /${'x'.repeat(99)}…`],
+    [`/PETS/${'1'.repeat(7_000)}`, `GET /PETS/${'1'.repeat(94)}…; did you mean /v1/pets/${'1'.repeat(91)}…?`],
+  ])('which names it, and what was probably meant (%#)', async (path, named) => {
+    const head = rawHead(api, `GET ${path} HTTP/1.1`);
+    const answers = [await sendOnce(api, Buffer.from(head, 'latin1'))];
+    answers.push(await sendOnce(api, Buffer.from(rawHead(api, `GET http://${api.host}${path} HTTP/1.1`), 'latin1')));
+    for (const answer of answers) expect(expectError(answer, 404, 'not_found')).toBe(`there is nothing at ${named}`);
   });
 
   it('by every method, whatever the body', async () => {

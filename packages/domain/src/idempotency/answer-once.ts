@@ -6,6 +6,7 @@ import type { IdempotencyPorts } from './ports.js';
 
 /** How long an answer is kept. */
 export const ANSWER_TTL = DAY;
+/** In bytes: an adapter gives each byte of the key as one character. */
 export const MAX_KEY_LENGTH = 255;
 
 /** Runs a request once, so that a client that doesn't know whether it arrived can safely repeat it. */
@@ -25,7 +26,7 @@ export class AnswerOnce {
     work: (transaction: Transaction) => Promise<string>,
   ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
     if (key === '' || key.length > MAX_KEY_LENGTH) {
-      throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} characters`);
+      throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} bytes`);
     }
     const now = this.ports.clock.now();
     const expiredUntil = later(now, -ANSWER_TTL);

@@ -43,9 +43,9 @@ describe('a request under an idempotency key', () => {
     expect(await add('key', alice, 'add Milo')).toEqual({ answer: '2', isReplay: false });
   });
 
-  it('is refused unless its key has 1 to 255 characters', async () => {
+  it('is refused unless its key has 1 to 255 bytes', async () => {
     const { add, count } = openStore();
-    const refused = { code: 'invalid_parameter', message: 'Idempotency-Key must have 1 to 255 characters' };
+    const refused = { code: 'invalid_parameter', message: 'Idempotency-Key must have 1 to 255 bytes' };
     for (const key of ['', 'x'.repeat(256)]) await expect(add(key)).rejects.toMatchObject(refused);
     expect(await count()).toBe(0);
     expect(await add('x'.repeat(255))).toMatchObject({ isReplay: false });

@@ -70,10 +70,19 @@ export interface FieldProblem {
   readonly rule: string;
 }
 
+/** The most faults that a message tells. */
+export const MOST_TOLD = 5;
+
+/** The first of several texts, and how many more there are. */
+export function listed(texts: readonly string[], separator = '; ', most = MOST_TOLD): string {
+  const more = texts.length - most;
+  return texts.slice(0, most).join(separator) + (more > 0 ? ` and ${more} more` : '');
+}
+
 /** Refused input. The message names each field and its rule. */
 export class InvalidInput extends DomainError {
   constructor(readonly problems: readonly FieldProblem[]) {
-    const message = problems.map(({ field, rule }) => `${field} ${rule}`).join('; ');
+    const message = listed(problems.map(({ field, rule }) => `${field} ${rule}`));
     super('invalid_parameter', message, { field: problems.length === 1 ? problems[0]?.field : undefined });
   }
 }

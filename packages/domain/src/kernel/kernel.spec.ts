@@ -126,6 +126,14 @@ describe('input', () => {
     expect(() => checkAll(checks)).toThrow(expect.objectContaining(refusal));
   });
 
+  it('is refused with a message of at most five problems', () => {
+    const checks = Object.fromEntries(
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [name, refuse(invalid(name, 'is bad'))]),
+    );
+    const message = 'a is bad; b is bad; c is bad; d is bad; e is bad and 2 more';
+    expect(() => checkAll(checks)).toThrow(message);
+  });
+
   it('that breaks no rule is returned; another error is passed on', () => {
     expect(checkAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
     const gone = new DomainError('service_unavailable', 'gone');

@@ -6,10 +6,15 @@ const UNROUTABLE = '/-';
  * itself would respond, before any hook, gets a path that no route has.
  */
 export function routableUrl({ url: target = '' }: { url?: string | undefined }): string {
-  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const url = target.startsWith('/') ? target : originForm(target);
   const path = pathOf(url);
   const isRoutable = path.startsWith('/') && !path.includes('//') && (!path.endsWith('/') || path === '/');
   return isRoutable && isDecodable(path) ? url : UNROUTABLE;
+}
+
+/** The path and query of a target, also of one in absolute form. */
+export function originForm(target: string): string {
+  return target.replace(/^https?:\/\/[^/?#]*/i, '');
 }
 
 export function pathOf(url: string): string {

@@ -22,6 +22,11 @@ export class RouteTable {
     return pattern === undefined ? [] : sorted(this.routes.get(pattern) ?? []);
   }
 
+  /** The paths of the routes, with `:` for each parameter. */
+  paths(): readonly string[] {
+    return [...this.routes.keys()];
+  }
+
   allMethods(): readonly string[] {
     return sorted([...this.routes.values()].flat());
   }

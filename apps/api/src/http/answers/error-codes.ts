@@ -1,4 +1,10 @@
-import { DomainError, domainErrorKinds, type DomainErrorKind, type RequestErrorCode } from '@adoption-store/domain';
+import {
+  DomainError,
+  domainErrorKinds,
+  type DomainErrorKind,
+  escapeInvisible,
+  type RequestErrorCode,
+} from '@adoption-store/domain';
 import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -63,6 +69,20 @@ export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
  */
 export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
   return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);
+}
+
+/** A part of the request, bounded, with the characters escaped that can't be seen. */
+export function shown(part: string, most = 100): string {
+  return escapeInvisible(cut(part, most));
+}
+
+/** A name from the request, in quotes. */
+export function quoted(name: string): string {
+  return escapeInvisible(JSON.stringify(cut(name, 50)));
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** The body of every error response. */

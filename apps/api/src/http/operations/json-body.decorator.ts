@@ -1,28 +1,69 @@
 import type { IncomingMessage } from 'node:http';
+import { InvalidInput } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../answers/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
 import { recordInputs } from './operation.js';
-import { validated } from './validation.js';
+import { fieldsOf } from './resource-schemas.js';
+import { type Fault, invalidInput, judged } from './validation.js';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
 export const MERGE_PATCH = [JSON_TYPE, 'application/merge-patch+json'] as const;
 
+interface BodyRules<Body> {
+  readonly mediaTypes?: readonly string[];
+  /** The domain's rules for the values. A refused body is held to them too, so that all its faults are told together. */
+  readonly check?: (body: Body) => unknown;
+  /** What the resource is called, and its properties. Others are then refused, and not ignored. */
+  readonly known?: { readonly resource: string; readonly properties: readonly string[] };
+}
+
 /**
- * Injects the body as an instance of its class, with only the exposed properties, or refuses it with the first broken
- * rule. The body is parsed after the guards have run.
+ * Injects the body as an instance of its class, with only the exposed properties, or refuses it with all that is wrong.
+ * The body is parsed after the guards have run.
  */
-export function JsonBody<Body extends object>(
-  type: Type<Body>,
-  mediaTypes: readonly string[] = [JSON_TYPE],
-): ParameterDecorator {
+export function JsonBody<Body extends object>(type: Type<Body>, rules: BodyRules<Body> = {}): ParameterDecorator {
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<Body> => {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    return validated(type, objectFrom(await bodyOf(request)));
+    return bodyFrom(type, objectFrom(await bodyOf(request)), rules);
   });
-  return recordInputs({ body: { type, mediaTypes } }, read());
+  return recordInputs({ body: { type, mediaTypes: rules.mediaTypes ?? [JSON_TYPE] } }, read());
+}
+
+/** @throws HttpRefusal with the faults, in the order of the description. */
+export function bodyFrom<Body extends object>(type: Type<Body>, given: JsonObject, rules: BodyRules<Body> = {}): Body {
+  const { input: body, faults } = judged(type, given);
+  const { known, check } = rules;
+  const unknown = known === undefined ? [] : Object.keys(given).filter((name) => !known.properties.includes(name));
+  if (faults.length + unknown.length === 0) return body;
+  const fields = fieldsOf(type);
+  const all = [...faults, ...faultsOfValues(body, faults, check)];
+  const told = fields.flatMap((field) => all.filter(({ property }) => property === field));
+  throw invalidInput(told, {
+    unknown,
+    known: fields,
+    one: `a property of ${known?.resource}`,
+    several: `properties of ${known?.resource}`,
+    rule: `only ${fields.join(', ')} can be set`,
+  });
+}
+
+/** What the domain refuses of a body without the properties that are faulty already. */
+function faultsOfValues<Body extends object>(
+  body: Body,
+  faults: readonly Fault[],
+  check: BodyRules<Body>['check'],
+): readonly Fault[] {
+  const sound = Object.entries(body).filter(([name]) => !faults.some(({ property }) => property === name));
+  try {
+    check?.(Object.fromEntries(sound) as Body);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return error.problems.map(({ field, rule }) => ({ property: field, message: `${field} ${rule}` }));
+  }
 }
 
 /** Refuses a request whose `Content-Type` isn't one of the operation's media types. */

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, failedCondition } from './conditions.js';
+import { failedCondition, pageTag } from './conditions.js';
 
 /** A cursor: the place where a page of `resource` ends, as an opaque text that clients send back. */
 function encodeCursor(resource: string, after: bigint | string): string {
@@ -35,8 +35,7 @@ export interface PresentedPage {
 }
 
 /**
- * The page as text. Its tag also depends on whether there is a next page: a client that gets 304 must not miss a new
- * one.
+ * The page as text.
  *
  * @param resource the kind of the items, which their cursors name.
  * @param query of the request. Every parameter in it has been validated.
@@ -48,7 +47,7 @@ export function presentPage(
   body: string,
   next: bigint | string | undefined,
 ): PresentedPage {
-  const tag = entityTag(body + String(next ?? ''));
+  const tag = pageTag(body, next);
   return { body, tag, next: next === undefined ? undefined : nextQuery(query, encodeCursor(resource, next)) };
 }
 

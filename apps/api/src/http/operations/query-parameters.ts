@@ -2,14 +2,12 @@ import { DEFAULT_PAGE_SIZE, INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64F
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
-import { HttpRefusal } from '../answers/error-codes.js';
 import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
 /** The key of the metadata that has a query class's parameters. */
 const PARAMETERS = 'parameters';
-const LONGEST_SHOWN = 50;
 
 /** Describes the query parameter of that name. */
 function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
@@ -23,14 +21,16 @@ export function queryParameters(query: Type<object> | undefined): readonly Descr
   return query === undefined ? [] : parametersOf(query.prototype as object);
 }
 
-/** Refuses the first unknown parameter. Otherwise a list with a misspelt filter would return everything. */
-export function requireKnownParameters(given: readonly string[], query?: Type<object>): void {
-  const names = queryParameters(query).map(({ described }) => described.name);
-  const unknown = given.find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const shown = JSON.stringify(unknown.slice(0, LONGEST_SHOWN));
-  const known = names.length === 0 ? 'which has none' : `only ${names.join(', ')}`;
-  throw new HttpRefusal('invalid_parameter', `${shown} is not a query parameter of this operation, ${known}`);
+/** Which of the given parameters are unknown. They are refused, or a list with a misspelt filter would return everything. */
+export function parameterNames(given: readonly string[], query?: Type<object>) {
+  const known = queryParameters(query).map(({ described }) => described.name);
+  return {
+    unknown: given.filter((name) => !known.includes(name)),
+    known,
+    one: 'a query parameter of this operation',
+    several: 'query parameters of this operation',
+    rule: known.length === 0 ? 'which has none' : `only ${known.join(', ')}`,
+  };
 }
 
 function parametersOf(query: object): readonly DescribedParameter[] {

@@ -8,6 +8,8 @@ import { IsInt64, IsStrings } from './validation.js';
 const REF = '#/components/schemas/';
 /** The metadata key under which the class of a body has the name of its schema. */
 const SCHEMA = 'schema';
+/** The same for the properties of that schema. */
+const FIELDS = 'fields';
 
 interface ObjectOf {
   readonly properties: Readonly<Record<string, Described>>;
@@ -39,6 +41,7 @@ export class ResourceSchemas {
     const { properties, required } = this.objectOf(name);
     return (target, property) => {
       Reflect.defineMetadata(SCHEMA, name, target);
+      Reflect.defineMetadata(FIELDS, Object.keys(properties), target);
       const field = String(property);
       const schema = properties[field];
       if (schema === undefined) throw new Error(`${name} has no ${field}`);
@@ -52,6 +55,11 @@ export class ResourceSchemas {
           : ValidateIf((body: Record<string, unknown>) => body[field] !== undefined && !isNull(body[field], schema)),
       )(target, property);
     };
+  }
+
+  /** The names of the schema's properties. */
+  namesOf(name: string): readonly string[] {
+    return Object.keys(this.objectOf(name).properties);
   }
 
   private written(name: string): ObjectSchema {
@@ -77,6 +85,11 @@ export class ResourceSchemas {
 /** The name of the schema whose properties a body's class has. */
 export function schemaOf(body: Type<object>): string {
   return String(Reflect.getMetadata(SCHEMA, body.prototype as object));
+}
+
+/** The properties of that schema, in its order. */
+export function fieldsOf(body: Type<object>): readonly string[] {
+  return Reflect.getMetadata(FIELDS, body.prototype as object) as readonly string[];
 }
 
 function isNull(value: unknown, { type }: Described): boolean {

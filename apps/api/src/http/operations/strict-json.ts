@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpRefusal, quoted } from '../answers/error-codes.js';
 
 /** A JSON value. Numbers written as integers are bigints; others are numbers. */
 export type JsonValue = string | bigint | number | boolean | null | JsonValue[] | JsonObject;
@@ -84,8 +84,8 @@ class Parser {
       this.skipWhiteSpace();
       if (!this.take(':')) throw this.unexpected();
       const value = this.value(depth + 1);
-      if (Object.hasOwn(object, key)) throw refusal(`has the property ${shown(key)} twice`);
-      if (isPrototypeKey(key, value)) throw refusal(`must not have a property ${shown(key)}`);
+      if (Object.hasOwn(object, key)) throw refusal(`has the property ${quoted(key)} twice`);
+      if (isPrototypeKey(key, value)) throw refusal(`must not have a property ${quoted(key)}`);
       object[key] = value;
     } while (this.take(','));
     if (!this.take('}')) throw this.unexpected();
@@ -184,10 +184,6 @@ class Parser {
 function isPrototypeKey(key: string, value: JsonValue): boolean {
   if (key === '__proto__') return true;
   return key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
-}
-
-function shown(key: string): string {
-  return JSON.stringify(key.length > 40 ? `${key.slice(0, 40)}…` : key);
 }
 
 function refusal(rule: string): HttpRefusal {

@@ -3,23 +3,24 @@ import { queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { recordInputs } from './operation.js';
-import { requireKnownParameters } from './query-parameters.js';
-import { validated } from './validation.js';
+import { parameterNames } from './query-parameters.js';
+import { invalidInput, judged } from './validation.js';
 
 /** Most cached query strings. Many clients send the same few. */
 const MOST_KEPT = 1_000;
 const LONGEST_KEPT = 256;
 
 /**
- * Injects the query as an instance of its class, or refuses it with the first broken rule. The result is cached by the
+ * Injects the query as an instance of its class, or refuses it with all that is wrong. The result is cached by the
  * query's text, so the same text isn't validated again.
  */
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
   const validate = (text: string): Query => {
     const parsed = parameters(text);
-    requireKnownParameters(Object.keys(parsed), type);
-    const query = validated(type, parsed);
+    const { input: query, faults } = judged(type, parsed);
+    const names = parameterNames(Object.keys(parsed), type);
+    if (faults.length + names.unknown.length > 0) throw invalidInput(faults, names);
     if (text.length > LONGEST_KEPT) return query;
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(text, Object.freeze(query));
@@ -34,7 +35,8 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
 
 /** Refuses all parameters, for an operation that takes none. `ValidQuery` checks those of the others. */
 export function refuseQuery(url: string): void {
-  requireKnownParameters(Object.keys(parameters(queryOf(url))));
+  const names = parameterNames(Object.keys(parameters(queryOf(url))));
+  if (names.unknown.length > 0) throw invalidInput([], names);
 }
 
 function parameters(text: string) {

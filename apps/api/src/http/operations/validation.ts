@@ -1,22 +1,66 @@
-import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import { INT64_MAX, INT64_MIN, isInt64, listed, MOST_TOLD } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpRefusal, quoted } from '../answers/error-codes.js';
+
+const BODY_INT64 = `an integer from ${INT64_MIN} to ${INT64_MAX}, a JSON number without quotes or fraction`;
 
 /** All properties of an input. A class that implements it doesn't compile if it lacks one. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
-/**
- * Converts a query or a JSON object to its class, with only the exposed properties, or refuses it with the first broken
- * rule.
- */
-export function validated<Wanted extends object>(type: Type<Wanted>, plain: object): Wanted {
-  const object = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
-  const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
-  if (error === undefined) return object;
-  const [message = 'the request is not valid'] = Object.values(error.constraints ?? {});
-  throw new HttpRefusal('invalid_parameter', message);
+/** A property of an input, and the rule that it breaks. */
+export interface Fault {
+  readonly property: string;
+  readonly message: string;
+}
+
+/** Converts a query or a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
+export function judged<Wanted extends object>(type: Type<Wanted>, plain: object) {
+  const input = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
+  const errors = validateSync(input, { stopAtFirstError: true, forbidUnknownValues: false });
+  const faults: readonly Fault[] = errors.map(({ property, constraints = {} }) => {
+    const [message = `${property} is not valid`] = Object.values(constraints);
+    return { property, message };
+  });
+  return { input, faults };
+}
+
+/** The names that an input has and can't have. */
+interface UnknownNames {
+  readonly unknown: readonly string[];
+  readonly known: readonly string[];
+  /** What a known name is. */
+  readonly one: string;
+  readonly several: string;
+  /** Which names are known, for people. */
+  readonly rule: string;
+}
+
+/** The refusal of an input, which names at most five faults. */
+export function invalidInput(faults: readonly Fault[], names: UnknownNames): HttpRefusal {
+  const messages = faults.map(({ message }) => message);
+  const unknown = names.unknown.length === 0 ? [] : [unknownNames(names, Math.max(1, MOST_TOLD - faults.length))];
+  return new HttpRefusal('invalid_parameter', listed([...unknown, ...messages]));
+}
+
+function unknownNames({ unknown, known, one, several, rule }: UnknownNames, most: number): string {
+  const first = unknown.slice(0, most);
+  const hint = first.map((name) => likeliest(name, known)).find((name) => name !== undefined);
+  const names = listed(unknown.map(quoted), ', ', most);
+  const fault = unknown.length === 1 ? `${names} is not ${one}` : `${names} are not ${several}`;
+  return `${fault}, ${rule}${hint === undefined ? '' : ` (did you mean ${hint}?)`}`;
+}
+
+/** The known name that another spelling stands for: `Types`, `type`, `event_types` and `eventTypes` for `types`. */
+function likeliest(name: string, known: readonly string[]): string | undefined {
+  const words = name.slice(0, 50).split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/);
+  const same = known.find((each) => bare(each) === bare(words.join('')));
+  return same ?? known.find((each) => words.some((word) => bare(word) === bare(each)));
+}
+
+function bare(word: string): string {
+  return word.toLowerCase().replace(/s$/, '');
 }
 
 /** An integer of 64 bits, as a bigint. */
@@ -26,7 +70,7 @@ export function IsInt64(options: { readonly message?: string; readonly each?: bo
       name: 'isInt64',
       validator: {
         validate: isInt64,
-        defaultMessage: () => options.message ?? `$property must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
+        defaultMessage: () => options.message ?? `$property must be ${BODY_INT64}`,
       },
     },
     { each: options.each ?? false },
