@@ -106,15 +106,13 @@ function keyless() {
 }
 
 /**
- * The shape of a schema, as source text. `oneOf` makes a value nullable, or it has several kinds of objects: of these only that
- * the value is an object is checked. The description has no other combination.
+ * The shape of a schema, as source text. `oneOf` makes a value nullable. The last of `anyOf` is the branch that takes what is
+ * added later: only what it requires is checked. The description has no other combination.
  */
-function shapeOf({ $ref, oneOf, type, format, items, properties, required = [], ...schema }) {
+function shapeOf({ $ref, oneOf, anyOf, type, format, items, properties, required = [], ...schema }) {
   if ($ref !== undefined) return named($ref.split('/').at(-1));
-  if (oneOf !== undefined) {
-    const kinds = oneOf.filter((each) => each.type !== 'null');
-    return kinds.length === oneOf.length ? '{}' : `[${theOnly(kinds.map(shapeOf))}, null]`;
-  }
+  if (anyOf !== undefined) return shapeOf(anyOf.at(-1));
+  if (oneOf !== undefined) return `[${theOnly(oneOf.filter((each) => each.type !== 'null').map(shapeOf))}, null]`;
   if (type === 'array') return `[${shapeOf(items)}]`;
   if (type === 'object')
     return `{ ${Object.entries(properties ?? {})

@@ -9,7 +9,7 @@ const server = createServer((request, response) => {
   buffer(request)
     .then((body) => {
       const { id, type, data } = verifyWebhook({ body, headers: request.headers, secret });
-      console.log(`${id}: ${type} ${data.id}`); // A delivery that is repeated has the same id
+      if (type === 'pet.added') console.log(`${id}: ${type} ${data.id}`); // A delivery that is repeated has the same id
       response.writeHead(204).end();
     })
     .catch((error: unknown) => {

@@ -4,7 +4,14 @@ import { useApi } from '@adoption-store/api/testing/api';
 import { instant, MINUTE } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { AdoptionStore, ApiError, type ClientOptions, verifyWebhook } from '../src/index.js';
+import {
+  AdoptionStore,
+  ApiError,
+  type ClientOptions,
+  type NewPet,
+  type StoreEvent,
+  verifyWebhook,
+} from '../src/index.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -43,6 +50,22 @@ it('an animal is added, changed field by field, and withdrawn', async () => {
   await expect(pets.remove(added.id)).rejects.toMatchObject(missing);
 });
 
+it('a status and types that were read can be written and asked for', async () => {
+  const { pets, webhooks, events } = storeOf();
+  const { categoryId, status } = await pets.create({ name: 'Luna', categoryId: 1n, status: 'pending' });
+  const copy: NewPet = { name: 'Milo', categoryId, status };
+  const { id } = await pets.create(copy);
+  expect(await pets.change(id, { status })).toEqual({ id, ...copy });
+  expect((await all(pets.list({ id: [id], status }))).length).toBe(1);
+  const wrong = { code: 'invalid_parameter', message: 'status must be one of available, pending, sold' };
+  await expect(pets.create({ ...copy, status: 'lost' })).rejects.toMatchObject(wrong);
+  const { types, ...webhook } = await webhooks.create({ url: 'https://shelter.example/', types: ['pet.added'] });
+  expect(await webhooks.change(webhook.id, { types, status: webhook.status })).toMatchObject({ types });
+  await webhooks.remove(webhook.id);
+  const [event] = await all(events.list());
+  if (event !== undefined) expect((await all(events.list({ types: [event.type] })))[0]).toEqual(event);
+});
+
 it('an entity tag comes with a new animal, and with the error of a failed condition', async () => {
   const { pets } = storeOf();
   const added = await pets.create({ name: 'Luna', categoryId: 1n }).withResponse();
@@ -74,6 +97,30 @@ it('orders are placed, got, completed and cancelled', async () => {
   expect(await orders.cancel(placed.id)).toMatchObject({ id: placed.id, status: 'cancelled' });
   const again = await orders.create({ petId });
   expect(await orders.complete(again.id)).toMatchObject({ id: again.id, status: 'completed' });
+});
+
+it('events of a type that is added later are typed as that', () => {
+  const said = (event: StoreEvent): string => {
+    switch (event.type) {
+      case 'pet.added':
+        return `${event.data.name} is new`;
+      case 'order.placed':
+        return `order of ${event.data.petId}`;
+      case 'message.sent':
+        return event.data.message;
+      case 'pet.changed':
+      case 'pet.removed':
+      case 'order.completed':
+      case 'order.cancelled':
+      case 'order.expired':
+      case 'message.failed':
+        return `${event.data.id} is ${event.data.status}`;
+      default:
+        return `${event.type} of ${Object.keys(event.data).join(' and ')}`;
+    }
+  };
+  const later: unknown = { id: 'evt_1', type: 'pet.praised', createdAt: '', data: { by: 'Bella' } };
+  expect(said(later as StoreEvent)).toBe('pet.praised of by');
 });
 
 it('events are typed by their type, listed, and followed from now on', async () => {

@@ -9,22 +9,14 @@ import {
 } from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import {
-  type Described,
-  exampleOf,
-  int64,
-  object,
-  oneOf,
-  openSet,
-  schemaRef,
-  VISIBLE,
-} from '../http/operations/schema.js';
+import { type Described, exampleOf, int64, object, oneOf, openSet, VISIBLE } from '../http/operations/schema.js';
 import type { Given } from '../http/operations/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
 
 export const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };
 
+const status = oneOf(PET_STATUSES, 'Whether the animal can be adopted.');
 const newAnimal = {
   name: {
     type: 'string',
@@ -36,7 +28,7 @@ const newAnimal = {
   },
   categoryId: int64('Identifier of the category the animal belongs to.', 1),
   // No `default` keyword: openapi-typescript would make the property required.
-  status: { ...schemaRef('PetStatus'), description: '`available` by default.' },
+  status: { ...status, description: `${String(status['description'])} \`available\` by default.` },
 } satisfies Record<keyof NewAnimal, Described>;
 
 const animal = {
@@ -59,10 +51,10 @@ export const animalSchemas = new ResourceSchemas({
     type: 'object',
     description: 'The fields to change, at least one. The others stay.',
     minProperties: 1,
-    properties: { ...newAnimal, status: schemaRef('PetStatus') },
+    properties: { ...newAnimal, status },
     examples: [{ name: 'Bella' }],
   },
-  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted.'),
+  PetStatus: status,
 });
 
 export const animalJson = exampleOf('Pet', 'the animal');

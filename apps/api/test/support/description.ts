@@ -102,10 +102,11 @@ const ajv = new Ajv2020({ strict: false });
 formats.default(ajv, ['date-time', 'uri', 'int64']);
 ajv.addSchema({ $id: ROOT, components });
 
-/** For answers of our own: a schema has no other properties and words than it names. */
+/** For answers of our own: a schema has no other properties, words and types of events than it names. */
 function strictly(key: string, value: unknown): unknown {
   if (key === '$ref') return ROOT + String(value);
   if (typeof value !== 'object' || value === null) return value;
+  if ('not' in value) return false;
   if ('x-extensible-enum' in value) return { ...value, enum: value['x-extensible-enum'] };
   return 'properties' in value ? { ...value, additionalProperties: false } : value;
 }

@@ -173,6 +173,8 @@ const names = ({ React: { createElement: e, useEffect, useRef } }) => {
     e('label', null, e('span', { className: 'hidden' }, nameOf(props)), e(Original, props));
   return {
     wrapComponents: {
+      // The words of a filter are offered, though its type is open for generators of clients.
+      JsonSchemaForm: (Original) => (props) => e(Original, { ...props, schema: withWords(props.schema) }),
       JsonSchema_string: (Original) => (props) =>
         props.schema?.get?.('enum') ? named(nameOfParameter)(Original)(props) : e(Original, props),
       ExamplesSelect: named(() => 'Example'),
@@ -192,6 +194,12 @@ const names = ({ React: { createElement: e, useEffect, useRef } }) => {
     },
   };
 };
+
+function withWords(schema) {
+  const words = schema?.get?.('x-extensible-enum');
+  if (words) return schema.set('enum', words);
+  return schema?.get?.('items') ? schema.update('items', withWords) : schema;
+}
 
 function nameOfParameter({ description = 'Value' }) {
   return description.split(' - ')[0];

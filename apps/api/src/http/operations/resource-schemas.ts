@@ -96,7 +96,7 @@ function isNull(value: unknown, { type }: Described): boolean {
   return value === null && [type].flat().includes('null');
 }
 
-function ruleOf(field: string, { type: types, format, enum: words }: Described): PropertyDecorator {
+function ruleOf(field: string, { type: types, format, 'x-extensible-enum': words }: Described): PropertyDecorator {
   const type = [types].flat().find((each) => each !== 'null');
   if (Array.isArray(words)) return IsIn(words, { message: `${field} must be one of ${words.join(', ')}` });
   if (type === 'string') return IsString({ message: `${field} must be a string` });

@@ -38,20 +38,22 @@ export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }
 
-/** One of these words, for requests: any other word is refused. */
+/** One of these words, for requests: any other is refused. Its type is that of `openSet`: what was read can be sent. */
 export function oneOf(words: readonly string[], description: string): Described {
-  return { type: 'string', enum: [...words], description, examples: words.slice(0, 1) };
+  return wordsOf(words, `${description} One of ${listed(words)}; any other is 400.`);
 }
 
 /** One of these words, or one that is added later, for responses: generated clients then accept new words. */
 export function openSet(words: readonly string[], description: string): Described {
-  const listed = words.map((word) => `\`${word}\``).join(', ');
-  return {
-    type: 'string',
-    description: `${description} One of ${listed}; more may be added.`,
-    'x-extensible-enum': [...words],
-    examples: words.slice(0, 1),
-  };
+  return wordsOf(words, `${description} One of ${listed(words)}; more may be added.`);
+}
+
+function wordsOf(words: readonly string[], description: string): Described {
+  return { type: 'string', description, 'x-extensible-enum': [...words], examples: words.slice(0, 1) };
+}
+
+function listed(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ');
 }
 
 /** For example `2026-11-21T12:00:00.000Z`. */
