@@ -16,7 +16,7 @@ type BodyOf<Type extends keyof webhooks> = webhooks[Type]['post']['requestBody']
  * some: ignore those that you don't know.
  */
 export type StoreEvent<Type extends keyof webhooks = EventType> = {
-  [Each in Type]: Pick<Schemas['Event'], 'id' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'>;
+  [Each in Type]: Pick<Schemas['Event'], 'id' | 'sequence' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'>;
 }[Type];
 
 export interface EventQuery<Type extends EventType = EventType> {
