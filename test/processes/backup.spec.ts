@@ -89,13 +89,30 @@ whenInstalled('a backup, restored into an empty server,', () => {
     });
   });
 
-  it('and repaired as backup.md says, refuses the cursors of before by 410', async () => {
-    const { pathname, search } = nextPageOf(await get(api, '/v1/events?limit=100')) ?? { pathname: '', search: '' };
+  it('answers a cursor of what is undone 410 by itself, also once as much has happened again', async () => {
+    const behind = async (to: Api, query: string) => {
+      const { pathname, search } = nextPageOf(await get(to, `/v1/events?${query}`)) ?? { pathname: '', search: '' };
+      return pathname + search;
+    };
+    const database = await restored(saved);
+    await addPet(api);
+    const undone = await behind(api, 'limit=100');
+    await servedFrom(database, async (again) => {
+      const start = await behind(again, 'from=now');
+      for (let more = 0; more < 3; more += 1) {
+        expect((await get(again, undone)).status).toBe(410);
+        const id = await addPet(again);
+        expect((await get(again, start)).body).toContain(`{"id":${id},`);
+      }
+      expect((await get(again, undone)).status).toBe(410);
+    });
+  });
+
+  it('and repaired as backup.md says, gives no id again', async () => {
     const database = await restored(saved);
     await tell(emptyServer.urlOf(database, OWNER), REPAIR);
-    await servedFrom(database, async (again) => {
-      expect((await get(again, pathname + search)).status).toBe(410);
-    });
+    const [next] = await emptyServer.ask(database, `SELECT nextval('animals_id_seq')::integer AS id`);
+    expect((next as { id: number }).id).toBeGreaterThan(1_000_000);
   });
 });
 

@@ -30,8 +30,8 @@ const RECOVERED = 864_000;
 const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 
 const STORE_HISTORY = `
-  INSERT INTO events (position, id, account_id, type, created_at, data)
-  SELECT n, gen_random_uuid(), 0, 'pet.added',
+  INSERT INTO events (position, sequence, id, account_id, type, created_at, data)
+  SELECT n, n, gen_random_uuid(), 0, 'pet.added',
     now() - CASE WHEN n <= ${EXPIRED} THEN interval '31 days' ELSE (${HISTORY} - n) * interval '1 day' / ${RECENT} END,
     json_build_object('id', n, 'name', 'Luna', 'categoryId', 1, 'status', 'available')
   FROM generate_series(1, ${HISTORY}) AS n;

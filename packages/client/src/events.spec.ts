@@ -43,7 +43,7 @@ function feedOf(count: number, before: Before = () => undefined, headers: Record
 
 /** The nth event: of an animal whose id no double has. */
 const textOf = (place: number) =>
-  `{"id":"${idOf(place)}","type":"${typeOf(place)}","createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
+  `{"id":"${idOf(place)}","type":"${typeOf(place)}","sequence":${place},"createdAt":"2026-11-21T12:00:00.000Z","data":{"id":${petOf(place)},"name":"Luna","categoryId":1,"status":"available"}}`;
 const typeOf = (place: number) => (place % 2 === 1 ? 'pet.added' : 'pet.changed');
 const idOf = (place: number) => `evt_${String(place).padStart(32, '0')}`;
 const petOf = (place: number) => 2n ** 62n + BigInt(place);

@@ -25,6 +25,8 @@ export type StoreEvent<Type extends keyof webhooks | UnknownEventType = EventTyp
 interface EventOf<Type, Data> {
   readonly id: string;
   readonly type: Type;
+  /** Greater than that of every earlier event, also across a restore of the database. */
+  readonly sequence: number;
   readonly createdAt: string;
   readonly data: Data;
 }

@@ -7,10 +7,11 @@ const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const NOW = Date.parse('2026-11-27T12:00:00Z');
 const ID = 'evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6';
 const HAPPENED = '2026-11-21T12:00:00.000Z';
-const BODY = `{"type":"pet.added","timestamp":"${HAPPENED}","data":{"id":9223372036854775807,"name":"Łuna 🐈","categoryId":1,"status":"available"}}`;
+const BODY = `{"type":"pet.added","timestamp":"${HAPPENED}","sequence":1795262400001,"data":{"id":9223372036854775807,"name":"Łuna 🐈","categoryId":1,"status":"available"}}`;
 const EVENT = {
   id: ID,
   type: 'pet.added',
+  sequence: 1_795_262_400_001,
   createdAt: HAPPENED,
   data: { id: 9_223_372_036_854_775_807n, name: 'Łuna 🐈', categoryId: 1n, status: 'available' },
 };
@@ -36,6 +37,12 @@ function received({ body = BODY, secrets = [SECRET], age = 0 } = {}) {
 describe('a delivery', () => {
   it('is the event, with exact int64s', () => {
     expect(verifyWebhook(received())).toEqual(EVENT);
+  });
+
+  it('of a ping is without a sequence', () => {
+    const [type, data] = ['webhook.ping', { id: 'whk_1' }];
+    const body = JSON.stringify({ type, timestamp: HAPPENED, data });
+    expect(verifyWebhook(received({ body }))).toEqual({ id: ID, type, createdAt: HAPPENED, data });
   });
 
   it('is verified with either secret during a rotation, and with any of several', () => {
@@ -82,6 +89,7 @@ describe('refused is', () => {
     ['a parsed body', { body: parsed as string }, 'body must be the body as it came'],
     ['bytes that are no text', { body: Buffer.of(0xff) }, 'body must be the body as it came'],
     ['a signed body that is no event', received({ body: '{"type":"pet.added"}' }), 'is no event'],
+    ['a signed event without a sequence', received({ body: BODY.replace('sequence', 'place') }), 'is no event'],
   ])('%s', (_, change, message) => {
     expect(() => verifyWebhook({ ...received(), ...change })).toThrow(message);
   });

@@ -14,9 +14,11 @@ export interface ReceivedWebhook {
 }
 
 /** An event, or what `webhooks.ping` sends. */
-export type WebhookEvent = StoreEvent | StoreEvent<'webhook.ping'>;
+export type WebhookEvent =
+  StoreEvent | (Omit<StoreEvent<'webhook.ping'>, 'sequence'> & { readonly sequence?: undefined });
 
-const DELIVERY = { type: 'string', timestamp: 'string', data: {} } as const;
+const PING = { type: 'string', timestamp: 'string', data: {} } as const;
+const DELIVERY = { ...PING, sequence: 'integer' } as const;
 
 /**
  * The event that a webhook's receiver has got. A delivery may come twice, with the same `id`.
@@ -32,9 +34,11 @@ export function verifyWebhook({ body, headers, secret }: ReceivedWebhook): Webho
     'webhook-signature': headerOf(headers, 'webhook-signature'),
   });
   const delivery = fromJson(text);
+  if (!fits(delivery, PING)) throw new Error('the body of the webhook is no event');
+  const { type, timestamp: createdAt, sequence, data } = delivery as Record<keyof typeof DELIVERY, unknown>;
+  if (type === 'webhook.ping') return { id, type, createdAt, data } as WebhookEvent;
   if (!fits(delivery, DELIVERY)) throw new Error('the body of the webhook is no event');
-  const { type, timestamp: createdAt, data } = delivery as Record<keyof typeof DELIVERY, unknown>;
-  return { id, type, createdAt, data } as WebhookEvent;
+  return { id, type, sequence, createdAt, data } as WebhookEvent;
 }
 
 function requireSignature(secrets: readonly string[], body: string, headers: Record<string, string>): void {

@@ -69,7 +69,7 @@ describe('the examples', () => {
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     const { child, outputWith } = start('webhooks.ts', { WEBHOOK_SECRET: secret, PORT: '0' });
     const [, port] = /port: (\d+)/.exec(await outputWith(/port: \d+/)) ?? [];
-    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${MAX_INT64}}}`;
+    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","sequence":1,"data":{"id":${MAX_INT64}}}`;
     const at = new Date();
     const headers = {
       'webhook-id': 'evt_1',

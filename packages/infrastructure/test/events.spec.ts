@@ -1,6 +1,7 @@
 import {
   type AccountId,
   DAY,
+  decideChange,
   EVENT_TYPES,
   type EventPosition,
   instant,
@@ -12,6 +13,7 @@ import { ask } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { inTransaction } from '../src/database/transactions.js';
+import { addEvents } from '../src/events/outbox.js';
 import { PostgresEventFeed } from '../src/events/postgres-event-feed.js';
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -38,25 +40,44 @@ describe('an event feed (PostgreSQL)', () => {
     (await list(after)).events.map(({ data }) => (JSON.parse(data) as { name: string }).name);
 
   it('shows a reader that is already further on the event of a transaction that began earlier', async () => {
-    const start = (await list()).end;
+    const start = (await feed.end()).position;
     const passed = await inTransaction(database.dataSource, async (_manager, transaction) => {
       await add('early', transaction);
       await add('late');
       await feed.publish(1_000);
       expect(await namesBehind(start)).toEqual(['late']);
-      return (await list()).end;
+      return (await feed.end()).position;
     });
     await feed.publish(1_000);
     expect(await namesBehind(passed)).toEqual(['early']);
   });
 
+  it('has a time of each event at which its transaction had the row of what it changes, not one at which it began', async () => {
+    const start = (await feed.end()).position;
+    const luna = await add('Luna');
+    const renamed = (name: string) => ({ type: 'pet.changed', data: { ...luna, name } }) as const;
+    await inTransaction(database.dataSource, async (manager) => {
+      await manager.query('SELECT now()');
+      const edit = { id: luna.id, change: { name: 'Milo' } };
+      await animals.change(luna.id, (state) => decideChange(state, edit));
+      await addEvents(manager, [renamed('Nala')]);
+    });
+    await feed.publish(1_000);
+    expect(await namesBehind(start)).toEqual(['Luna', 'Milo', 'Nala']);
+    const times = "SELECT position FROM events WHERE data ->> 'id' = $1 ORDER BY ";
+    const [byTime, byPlace] = [`${times} created_at`, `${times} position`].map((text) =>
+      database.dataSource.query<unknown[]>(text, [String(luna.id)]),
+    );
+    expect(await byTime).toEqual(await byPlace);
+  });
+
   it('waits in turn while somebody else publishes, but not longer than its caller wants', async () => {
-    const start = (await list()).end;
+    const start = (await feed.end()).position;
     await add('Luna');
     const waiting = await database.dataSource.transaction(async (manager) => {
       await manager.query('SELECT FROM event_feed FOR UPDATE');
       expect(await feed.publish(1_000, 30)).toBe(0);
-      expect(await list(start)).toMatchObject({ events: [], end: start, hasUnpublished: true });
+      expect(await list(start)).toMatchObject({ events: [], end: { position: start }, hasUnpublished: true });
       // Not awaited here, as it waits for the end of this transaction.
       return { publishing: feed.publish(1_000) };
     });
@@ -64,7 +85,7 @@ describe('an event feed (PostgreSQL)', () => {
   });
 
   it('publishes for many callers at once, and for each what was stored before it asked', async () => {
-    const start = (await list()).end;
+    const start = (await feed.end()).position;
     const transactions = jest.spyOn(database.dataSource, 'transaction');
     const poll = async (name: string) => {
       await add(name);
@@ -101,19 +122,19 @@ describe('an event feed (PostgreSQL)', () => {
       database.url,
       `
       TRUNCATE events; UPDATE event_feed SET last_position = 3000, purged_position = 0;
-      INSERT INTO events (position, id, account_id, type, created_at, data)
-      SELECT n, gen_random_uuid(), 0, 'pet.added', CASE n WHEN 2500 THEN now() ELSE now() - interval '2 days' END, '{}'
+      INSERT INTO events (position, sequence, id, account_id, type, created_at, data)
+      SELECT n, n, gen_random_uuid(), 0, 'pet.added', CASE n WHEN 2500 THEN now() ELSE now() - interval '2 days' END, '{}'
       FROM generate_series(1, 3000) AS n`,
     );
     const dayAgo = later(instant(Date.now()), -DAY);
     expect(await feed.purge(dayAgo)).toBe(2_499);
     expect(await list()).toMatchObject({
       purged: 2_499n,
-      end: 3_000n,
+      end: { position: 3_000n },
       events: { length: 100, 0: { position: 2_500n } },
     });
     expect(await feed.purge(dayAgo)).toBe(0);
     expect(await feed.purge(later(instant(Date.now()), DAY))).toBe(501);
-    expect(await list()).toMatchObject({ purged: 3_000n, end: 3_000n, events: [] });
+    expect(await list()).toMatchObject({ purged: 3_000n, end: { position: 3_000n }, events: [] });
   });
 });

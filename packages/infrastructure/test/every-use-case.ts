@@ -1,10 +1,11 @@
 import {
   type AccountId,
   type Application,
+  cursorOf,
   DAY,
   type DeliveryId,
+  type EventId,
   type EventPosition,
-  FIRST_EPOCH,
   HOUR,
   later,
   type MessageId,
@@ -236,12 +237,15 @@ function messages({ application, surroundings, run, name }: Setting) {
 }
 
 function events({ application }: Setting) {
-  const cursorOf = (position: bigint) => ({ epoch: FIRST_EPOCH, position: position as EventPosition });
+  const cursorAt = (position: bigint) => {
+    const id = `evt_${position.toString(16).padStart(32, '0')}` as EventId;
+    return cursorOf({ position: position as EventPosition, id });
+  };
   return {
     listEvents: async () => {
       for (const accountId of both) {
         for (const types of [undefined, ['order.placed'], ['pet.removed', 'message.failed']] as const)
-          for (const after of [undefined, cursorOf(7_000n), cursorOf(19_990n)])
+          for (const after of [undefined, cursorAt(7_000n), cursorAt(19_990n)])
             await application.listEvents.execute({ accountId, types, after, limit: 100 });
         await application.listEvents.execute({ accountId, from: 'now' });
       }

@@ -73,8 +73,8 @@ export const FILLS: readonly string[] = [
   `INSERT INTO event_outbox (account_id, type, data)
   SELECT CASE WHEN n % 2 = 0 THEN 0 ELSE 1 END, CASE WHEN n % 2 = 0 THEN 'pet.added' ELSE 'order.placed' END, '{}'
   FROM generate_series(1, ${ROWS}) AS n`,
-  `INSERT INTO events (position, id, account_id, type, created_at, data)
-  SELECT n, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN 0 WHEN n % 10 = 1 THEN n ELSE 1 END,
+  `INSERT INTO events (position, sequence, id, account_id, type, created_at, data)
+  SELECT n, n, lpad(to_hex(n), 32, '0')::uuid, CASE WHEN n % 2 = 0 THEN 0 WHEN n % 10 = 1 THEN n ELSE 1 END,
     CASE WHEN n % 2 = 1 THEN 'order.placed' WHEN n % 1000 = 0 THEN 'pet.removed' ELSE 'pet.added' END,
     now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END, '{}'
   FROM generate_series(1, ${ROWS}) AS n`,

@@ -53,8 +53,8 @@ export class EventsController {
       "Lists what has happened, the oldest first: every account's events of animals, and the account's own of orders and " +
       'messages. Without a cursor it begins with the oldest event that is kept, with `from=now` behind the last one. Every ' +
       'page has a `Link` to the next one, also the last page: send the same request again later to go on there. A client ' +
-      'that follows it gets each event exactly once. A cursor of events that are no longer kept, or from before a restore ' +
-      'of the database, is 410 `cursor_expired`. To keep a copy of a list, begin with `from=now`, then list all, then go ' +
+      'that follows it gets each event exactly once. A cursor of events that are no longer kept, or that a restore of the ' +
+      'database has undone, is 410 `cursor_expired`. To keep a copy of a list, begin with `from=now`, then list all, then go ' +
       'on from the `Link`.',
     success: { 200: ['A page of events.', page('Event', ADDED_EVENT, PLACED_EVENT)] },
     refusals: [410],

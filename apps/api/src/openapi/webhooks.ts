@@ -1,6 +1,6 @@
 import { EVENT_TYPES, PING } from '@adoption-store/domain';
 import { LUNA } from '../animals/animal.schema.js';
-import { PLACED_EVENT } from '../events/event.schema.js';
+import { PLACED_EVENT, sequence } from '../events/event.schema.js';
 import { type Described, json, object, parameterIn, ref, schemaRef, time } from '../http/operations/schema.js';
 import { QUEUED as MESSAGE } from '../messages/message.schema.js';
 import { PLACED } from '../orders/order.schema.js';
@@ -49,10 +49,17 @@ function received(type: string): Described {
   const [kind = '', word = ''] = type.split('.');
   const [schema, resource] = DATA[kind] ?? ANIMAL;
   const data = kind === 'order' || kind === 'message' ? { ...resource, status: word } : resource;
-  const example = { type, timestamp: PLACED_EVENT.createdAt, data };
+  const isNumbered = type !== PING;
+  const example = {
+    type,
+    timestamp: PLACED_EVENT.createdAt,
+    ...(isNumbered && { sequence: PLACED_EVENT.sequence }),
+    data,
+  };
   const properties = {
     type: { const: type, ...text(type) },
     timestamp: time('When it happened.'),
+    ...(isNumbered && { sequence }),
     data: schema,
   };
   return {

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EVENT_TYPES } from '@adoption-store/domain';
 import { ask } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
+import { backUp } from '../support/backup.js';
 import {
   addPet,
   bodyOf,
@@ -19,6 +22,7 @@ import { expectError } from '../support/expectations.js';
 import type { RawResponse } from '../support/raw-http.js';
 
 const EVENTS = '/v1/events';
+const UPGRADE = join(__dirname, '../../../../docker/upgrade.md');
 
 interface Event {
   readonly id: string;
@@ -68,7 +72,7 @@ describe('GET /v1/events', () => {
       ...['message.sent', 'pet.removed'],
     ]);
     for (const each of bodies) expect(body).toContain(`,"data":${each}}`);
-    for (const event of events) expect(Object.keys(event)).toEqual(['id', 'type', 'createdAt', 'data']);
+    for (const event of events) expect(Object.keys(event)).toEqual(['id', 'type', 'sequence', 'createdAt', 'data']);
   });
 
   it('shows an account’s orders and messages to its own keys alone, and animals to all', async () => {
@@ -133,14 +137,32 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('answers every cursor from before a restore 410', async () => {
-    const petId = await addPet(api);
+  it('answers a cursor of what a restore has undone 410, also once as much has happened again, and goes on from others', async () => {
+    const restore = await backUp(api.databaseUrl);
+    await addPet(api);
+    const undone = next(await get(api, from));
+    await restore();
+    const expectExpired = async () => {
+      expect(expectError(await get(api, undone), 410, 'cursor_expired')).toMatch(/cursor .* list .* again/);
+    };
+    await expectExpired();
+    const added: number[] = [];
+    while (added.length < 3) {
+      added.push(await addPet(api));
+      await expectExpired();
+    }
+    expect(eventsOf(await get(api, from)).map(({ data }) => data.id)).toEqual(added);
+  });
+
+  it('answers every cursor 410 after the statement of upgrade.md, and goes on with what happens then', async () => {
+    const [, statement = ''] = /--command='(UPDATE event_feed .+?)'/.exec(readFileSync(UPGRADE, 'utf8')) ?? [];
+    await addPet(api);
     const late = next(await get(api, from));
-    await ask(api.databaseUrl, 'UPDATE event_feed SET epoch = 7');
-    for (const path of [from, late])
-      expect(expectError(await get(api, path), 410, 'cursor_expired')).toMatch(/cursor .* list .* again/);
-    const again = await get(api, `${EVENTS}?limit=100`);
-    expect(eventsOf(again).map(({ data }) => data.id)).toContain(petId);
-    expect(eventsOf(await get(api, next(again)))).toEqual([]);
+    await ask(api.databaseUrl, statement);
+    for (const path of [from, late]) expectError(await get(api, path), 410, 'cursor_expired');
+    const start = next(await get(api, `${EVENTS}?from=now`));
+    const petId = await addPet(api);
+    for (const path of [start, EVENTS])
+      expect(eventsOf(await get(api, path)).map(({ data }) => data.id)).toEqual([petId]);
   });
 });

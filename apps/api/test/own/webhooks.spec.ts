@@ -3,11 +3,31 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
+import { runInNewContext } from 'node:vm';
+import { DomainError, EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
 import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
+import { until } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
-import { bodyOf, get, placeOrder, send as sendAs, walk } from '../support/client.js';
+import { backUp } from '../support/backup.js';
+import {
+  addPet,
+  bodyOf,
+  changePet,
+  end,
+  get,
+  orderOf,
+  orderPet,
+  type Pet,
+  petOf,
+  PETS,
+  petsOf,
+  placeOrder,
+  post,
+  send as sendAs,
+  walk,
+  withdrawPet,
+} from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import type { RawResponse } from '../support/raw-http.js';
 
@@ -24,6 +44,14 @@ interface Shown {
   readonly createdAt: string;
   readonly updatedAt?: string;
   readonly eventId?: string;
+  readonly sequence?: number;
+}
+
+/** The body of an event that a receiver gets. */
+interface Received {
+  readonly sequence: number;
+  readonly timestamp: string;
+  readonly data: Pet;
 }
 
 const api = useApi();
@@ -237,7 +265,7 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('show an event on its way, with its type and data as the feed has them, and a ping', async () => {
+  it('show an event on its way, with its type, sequence and data as the feed has them, and a ping', async () => {
     const url = 'https://shelter.example/orders';
     const { path } = await create({ url, types: ['order.placed'] });
     const order = await placeOrder(api, key);
@@ -253,7 +281,7 @@ describe('deliveries', () => {
     const [sent, pinged] = api.webhookSender.requests.filter((each) => each.url === url);
     expect(shown).toMatchObject({ id: event?.eventId, data: order });
     expect(sent?.id).toBe(event?.eventId);
-    const received = { type: 'order.placed', timestamp: shown?.createdAt, data: order };
+    const received = { type: 'order.placed', timestamp: shown?.createdAt, sequence: shown?.sequence, data: order };
     expect(JSON.parse(sent?.body ?? '')).toEqual(received);
     expect(pinged?.id).toBe(pingId);
   });
@@ -292,8 +320,9 @@ describe('deliveries', () => {
   });
 });
 
+const document = readFileSync(join(__dirname, '../../webhooks.md'), 'utf8');
+
 describe('the receiver in webhooks.md', () => {
-  const document = readFileSync(join(__dirname, '../../webhooks.md'), 'utf8');
   const program = /```js\n(.+?)```/s.exec(document)?.[1] ?? '';
   const secretOf = (name: string) => `whsec_${Buffer.from(name.padEnd(32)).toString('base64')}`;
   const [one, other] = [secretOf('one'), secretOf('other')];
@@ -320,5 +349,92 @@ describe('the receiver in webhooks.md', () => {
     } finally {
       receiver.kill();
     }
+  });
+});
+
+describe('a copy that is kept as webhooks.md says', () => {
+  const [, program = ''] = /```js\n(const copy.+?)```/s.exec(document) ?? [];
+  type Kept = ReadonlyMap<number, { readonly animal: Pet | undefined }>;
+  const receiver = runInNewContext(`${program}; ({ receive, copy })`) as { receive(event: unknown): void; copy: Kept };
+  /** Numbers below a limit that look random, and are the same in each run. */
+  const randomFrom = (seed: number) => {
+    let state = seed;
+    return (limit: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((state / 2 ** 31) * limit);
+    };
+  };
+  const url = 'https://shelter.example/copy';
+  const requests = () => api.webhookSender.requests.filter((each) => each.url === url);
+  /** A busy machine may answer too late. */
+  const ignoreUnavailable = (error: unknown) => {
+    if (!(error instanceof DomainError && error.kind === 'unavailable')) throw error;
+  };
+  const received = () => requests().map(({ body }) => JSON.parse(body) as Received);
+
+  /** Six writers and two who order work until so many deliveries more have been sent. */
+  async function workUntil(deliveries: number, seed: number): Promise<void> {
+    const isOver = () => requests().length >= deliveries;
+    const pets = petsOf(await get(api, '/v1/pets?limit=100'));
+    const ids = pets.map(({ id }) => id);
+    const worker = async (
+      work: (petId: number, random: (limit: number) => number) => Promise<unknown>,
+      place: number,
+    ) => {
+      const random = randomFrom(seed + place);
+      while (!isOver()) await work(ids[random(ids.length)] ?? 0, random);
+    };
+    const write = async (petId: number, random: (limit: number) => number) => {
+      if (random(12) === 0) {
+        const added = await post(api, PETS, { name: 'Milo', categoryId: 1 });
+        if (added.status === 201) ids.push(petOf(added, 201).id);
+      }
+      if (random(12) > 0) return changePet(api, petId, { name: `Luna ${random(1_000)}` });
+      return withdrawPet(api, petId);
+    };
+    const order = async (petId: number, random: (limit: number) => number) => {
+      const placed = await orderPet(api, petId);
+      if (placed.status === 201) await end(api, random(8) === 0 ? 'complete' : 'cancel', orderOf(placed, 201).id);
+    };
+    const sending = async () => {
+      while (!isOver()) await deliver().catch(ignoreUnavailable);
+    };
+    await Promise.all([...Array.from({ length: 6 }, () => write), order, order].map(worker).concat(sending()));
+    await deliver();
+  }
+
+  it('has each animal that has changed since a restore as the store has it, whatever came twice and in whatever order', async () => {
+    await create({ url, types: ['pet.added', 'pet.changed', 'pet.removed'] });
+    await Promise.all(Array.from({ length: 30 }, () => addPet(api)));
+    await workUntil(300, 1);
+    const restore = await backUp(api.databaseUrl);
+    await workUntil(600, 2);
+    const undone = received();
+    await restore();
+    // A restore takes longer.
+    const last = Math.max(...undone.map(({ sequence }) => sequence));
+    await until(() => Date.now() > last);
+    await workUntil(1_000, 3);
+
+    const sent = received();
+    const random = randomFrom(4);
+    const shuffled = [...sent, ...sent].map((event) => ({ event, place: random(2 ** 20) }));
+    shuffled.sort((one, other) => one.place - other.place);
+    for (const { event } of shuffled) receiver.receive(event);
+
+    // What had not been sent when the backup was made is also sent again.
+    const inOrder = sent.toSorted((one, other) => one.sequence - other.sequence);
+    const since = inOrder.filter(({ sequence }) => sequence > last);
+    const changed = new Set(since.map(({ data }) => data.id));
+    for (const id of changed) {
+      const [animal] = petsOf(await get(api, `/v1/pets?id=${id}`));
+      expect(receiver.copy.get(id)?.animal).toEqual(animal);
+      for (const history of [inOrder.filter(({ sequence }) => sequence <= last), since]) {
+        const times = history.filter(({ data }) => data.id === id).map(({ timestamp }) => timestamp);
+        expect(times).toEqual(times.toSorted());
+      }
+    }
+    expect(shuffled.length).toBeGreaterThanOrEqual(2_000);
+    expect(changed.size).toBeGreaterThanOrEqual(20);
   });
 });

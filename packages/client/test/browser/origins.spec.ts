@@ -144,7 +144,7 @@ function fileAt(path: string): string {
   it('follows the events, and verifies deliveries without anything of Node.js', async () => {
     const { key } = await api.openKey('free');
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","data":{"id":${2n ** 63n - 1n}}}`;
+    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","sequence":1,"data":{"id":${2n ** 63n - 1n}}}`;
     const at = new Date();
     const headers = {
       'webhook-id': 'evt_1',

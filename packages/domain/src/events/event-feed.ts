@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { EventCursor, EventPosition, EventType, FeedEpoch, PublishedEvent } from './event.js';
+import type { EventId, EventPlace, EventPosition, EventType, PublishedEvent } from './event.js';
 
 export interface EventQuery {
   /** Reads the events that are for this account. */
@@ -16,10 +16,10 @@ export interface EventQuery {
 export interface EventPage {
   /** The first matching events, ascending by position. */
   readonly events: readonly PublishedEvent[];
-  /** The current one. Cursors of others are of a history that was undone. */
-  readonly epoch: FeedEpoch;
+  /** The event at the position behind which the page begins. Undefined if the feed doesn't know it, or there is none. */
+  readonly start: EventId | undefined;
   /** The last position that was given. Later events get greater ones. */
-  readonly end: EventPosition;
+  readonly end: EventPlace;
   /** The last position whose event was purged, 0 if none was. All events behind it are kept. */
   readonly purged: EventPosition;
   /** Whether events are stored that have no position yet. */
@@ -33,8 +33,8 @@ export interface EventPage {
  */
 export interface EventFeed {
   /**
-   * Gives stored events the next positions, at most `limit` of them, the longest stored first. One caller at a time
-   * publishes, and the others wait in turn. Returns how many events were published.
+   * Gives stored events the next positions and sequences, at most `limit` of them, the longest stored first. One caller
+   * at a time publishes, and the others wait in turn. Returns how many events were published.
    *
    * @param longestWait milliseconds after which a caller publishes nothing, because others still do. It doesn't fail if
    *   the store can't publish just now. Default: it waits.
@@ -42,7 +42,7 @@ export interface EventFeed {
   publish(limit: number, longestWait?: number): Promise<number>;
   list(query: EventQuery): Promise<EventPage>;
   /** Behind the last position that was given. Publishes nothing. */
-  end(): Promise<EventCursor>;
+  end(): Promise<EventPlace>;
   /** When the oldest event was stored that has no position yet. */
   oldestUnpublished(): Promise<Instant | undefined>;
   /**

@@ -12,19 +12,24 @@ export type EventId = Branded<string, 'EventId'>;
 /** The place of a published event among all. */
 export type EventPosition = Branded<bigint, 'EventPosition'>;
 
-/**
- * The part of the feed's history that a reader's place belongs to. A restore of the database begins a new one, because the
- * restored feed gives positions again that readers know from events which it no longer has.
- */
-export type FeedEpoch = Branded<bigint, 'FeedEpoch'>;
+/** Each event has a greater one than those before it, also than those that a restore of the database has undone. */
+export type EventSequence = Branded<number, 'EventSequence'>;
 
-export const FIRST_EPOCH = 0n as FeedEpoch;
-
-/** Where a reader goes on: behind a position. */
-export interface EventCursor {
-  readonly epoch: FeedEpoch;
+/** A position, and the event that has it: a restored feed gives a position again, but to another event. */
+export interface EventPlace {
   readonly position: EventPosition;
+  /** Undefined before the first event. */
+  readonly id: EventId | undefined;
 }
+
+/** Where a reader goes on: behind a place. */
+export interface EventCursor {
+  readonly position: EventPosition;
+  readonly hash: EventHash;
+}
+
+/** A hash of an event's id, in 16 hexadecimal digits: a cursor shows no id, because the event may be another account's. */
+export type EventHash = Branded<string, 'EventHash'>;
 
 /** What has happened in the store, with the resource as it is afterwards. */
 export type StoreEvent = AnimalEvent | OrderEvent | MessageEvent;
@@ -51,13 +56,34 @@ export function receiverOf({ data }: StoreEvent): AccountId | undefined {
 }
 
 /** An event as readers get it. */
-export interface PublishedEvent {
-  readonly position: EventPosition;
+export interface PublishedEvent extends EventPlace {
   readonly id: EventId;
   readonly type: EventType;
+  readonly sequence: EventSequence;
   readonly createdAt: Instant;
   /** The JSON of `publishedData`. */
   readonly data: string;
+}
+
+/**
+ * The sequence of the event that is published next. Milliseconds, because after a restore only the clock knows which ones
+ * were given. It is ahead of the clock while more than a thousand events a second are published, as after an import.
+ */
+export function decideSequence(last: EventSequence, now: Instant): EventSequence {
+  return Math.max(last + 1, now) as EventSequence;
+}
+
+export function cursorOf({ position, id }: EventPlace): EventCursor {
+  return { position, hash: hashOf(id ?? '') };
+}
+
+/** FNV-1a with 64 bits. */
+function hashOf(text: string): EventHash {
+  let hash = 0xcbf2_9ce4_8422_2325n;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100_0000_01b3n);
+  }
+  return hash.toString(16).padStart(16, '0') as EventHash;
 }
 
 export function cursorExpired(): DomainError {

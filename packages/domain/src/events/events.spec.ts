@@ -8,10 +8,12 @@ import { deliveryEnded, type Message, type MessageId } from '../messages/message
 import { anOrder } from '../testing/builders.js';
 import { inMemoryPorts } from '../testing/index.js';
 import {
+  cursorOf,
+  decideSequence,
   EVENT_TYPES,
+  type EventId,
   type EventPosition,
-  type FeedEpoch,
-  FIRST_EPOCH,
+  type EventSequence,
   isForAll,
   publishedData,
   receiverOf,
@@ -45,6 +47,12 @@ describe('an event', () => {
     expect(EVENT_TYPES.filter(isForAll)).toEqual(['pet.added', 'pet.changed', 'pet.removed']);
     expect(events.map(receiverOf)).toEqual([undefined, alice, alice]);
   });
+
+  it('has the milliseconds of the clock as its sequence, or the one after the last, if the clock isn’t so far', () => {
+    const after = (last: number) => decideSequence(last as EventSequence, noon);
+    for (const last of [0, noon - 1]) expect(after(last)).toBe(noon);
+    for (const last of [noon, noon + 5]) expect(after(last)).toBe(last + 1);
+  });
 });
 
 describe('the feed', () => {
@@ -54,15 +62,19 @@ describe('the feed', () => {
     const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
     for (let index = 0; index < count; index += 1) await add();
     const list = (input: object = {}) => application.listEvents.execute({ accountId: alice, ...input });
-    const listAfter = (position: bigint, epoch = FIRST_EPOCH) =>
-      list({ after: { epoch, position: position as EventPosition } });
+    /** Behind the place, as a cursor that the feed has given for it. */
+    const listAfter = (position: bigint) => {
+      // In memory each event's id is its number.
+      const id = position > 0n ? `evt_${position.toString(16).padStart(32, '0')}` : undefined;
+      return list({ after: cursorOf({ position: position as EventPosition, id: id as EventId | undefined }) });
+    };
     return { ...application, ...ports, add, list, listAfter };
   };
 
   it('begins with the oldest event, of every type, twenty at a time, and goes on behind the last one', async () => {
     const { list, add } = await openStore(21);
     const first = await list();
-    expect(first).toMatchObject({ events: { length: 20 }, next: { epoch: FIRST_EPOCH, position: 20n } });
+    expect(first).toMatchObject({ events: { length: 20 }, next: { position: 20n } });
     const second = await list({ after: first.next });
     expect(second).toMatchObject({ events: [{ position: 21n }], next: { position: 21n } });
     await add();
@@ -82,7 +94,7 @@ describe('the feed', () => {
     await publishEvents.execute();
     await add();
     const now = await list({ from: 'now', types: ['pet.added'], limit: 1 });
-    expect(now).toEqual({ events: [], next: { epoch: FIRST_EPOCH, position: 2n } });
+    expect(now).toMatchObject({ events: [], next: { position: 2n } });
     expect(await publishEvents.execute()).toEqual({ mayHaveMore: true });
     expect(await list({ after: now.next })).toMatchObject({ events: [{ position: 3n }], next: { position: 3n } });
     const both = { code: 'invalid_parameter', message: "from can't be given with cursor" };
@@ -115,15 +127,33 @@ describe('the feed', () => {
     expect(await list()).toMatchObject({ events: [{ position: 3n }] });
   });
 
-  it('refuses every cursor from before a restore, and shows the events that the restored database has', async () => {
-    const { list, listAfter, events } = await openStore(2);
-    const { next } = await list();
-    const epoch = 7n as FeedEpoch;
-    events.beginEpoch(epoch);
-    for (const position of [0n, 1n, next.position])
-      await expect(listAfter(position, next.epoch)).rejects.toMatchObject(EXPIRED);
-    const again = await list();
-    expect(again).toMatchObject({ events: { length: 2 }, next: { epoch, position: 2n } });
-    expect(await list({ after: again.next })).toEqual({ events: [], next: again.next });
+  it('refuses a cursor of events that a restore has undone, also once it has passed it, and no other', async () => {
+    const { list, add, events } = await openStore(2);
+    const kept = await list();
+    const restore = events.backUp();
+    await add();
+    const undone = await list();
+    restore();
+    await expect(list({ after: undone.next })).rejects.toMatchObject(EXPIRED);
+    await add();
+    for (const more of [3n, 4n]) {
+      expect(await list({ after: kept.next })).toMatchObject({ next: { position: more } });
+      await expect(list({ after: undone.next })).rejects.toMatchObject(EXPIRED);
+      await add();
+    }
+  });
+
+  it('gives later sequences after a restore than those that are undone', async () => {
+    const { list, add, events, clock } = await openStore(1);
+    await list();
+    const restore = events.backUp();
+    await add();
+    const [, undone] = (await list()).events;
+    restore();
+    clock.advance(MINUTE);
+    await add();
+    const [, later] = (await list()).events;
+    expect(later).toMatchObject({ position: undone?.position, sequence: clock.now() });
+    expect(undone?.sequence).toBeLessThan(clock.now());
   });
 });

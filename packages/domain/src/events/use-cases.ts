@@ -2,7 +2,14 @@ import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
-import { cursorExpired, EVENT_TYPES, type EventCursor, type EventType, type PublishedEvent } from './event.js';
+import {
+  cursorExpired,
+  cursorOf,
+  EVENT_TYPES,
+  type EventCursor,
+  type EventType,
+  type PublishedEvent,
+} from './event.js';
 import type { EventPage } from './event-feed.js';
 import type { EventPorts } from './ports.js';
 
@@ -38,7 +45,7 @@ export class ListEvents {
   async execute({ accountId, types, after, from, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
     requirePageSize(limit);
     if (from !== undefined && after !== undefined) throw invalid('from', "can't be given with cursor");
-    if (from !== undefined) return { events: [], next: await this.ports.events.end() };
+    if (from !== undefined) return { events: [], next: cursorOf(await this.ports.events.end()) };
     const query = { accountId, types: types ?? EVENT_TYPES, after: after?.position, limit };
     let page = await this.ports.events.list(query);
     if (page.hasUnpublished && page.events.length < limit) {
@@ -48,13 +55,13 @@ export class ListEvents {
     }
     if (after !== undefined) requireKept(after, page);
     const last = page.events.length === limit ? page.events.at(-1) : undefined;
-    return { events: page.events, next: { epoch: page.epoch, position: last?.position ?? page.end } };
+    return { events: page.events, next: cursorOf(last ?? page.end) };
   }
 }
 
-/** A position behind the end was given before the database was restored, if nobody has begun a new epoch since. */
-function requireKept({ epoch, position }: EventCursor, page: EventPage): void {
-  if (epoch === page.epoch && position >= page.purged && position <= page.end) return;
+/** If the database was restored, the cursor's position is behind the end, or another event has it now. */
+function requireKept({ position, hash }: EventCursor, { start, end, purged }: EventPage): void {
+  if (position >= purged && position <= end.position && hash === cursorOf({ position, id: start }).hash) return;
   throw cursorExpired();
 }
 

@@ -1,10 +1,10 @@
 import type { EventFeed, EventPage, EventQuery } from '../events/event-feed.js';
 import {
-  type EventCursor,
+  decideSequence,
   type EventId,
+  type EventPlace,
   type EventPosition,
-  type FeedEpoch,
-  FIRST_EPOCH,
+  type EventSequence,
   isForAll,
   publishedData,
   type PublishedEvent,
@@ -17,18 +17,20 @@ import { remember } from './in-memory-idempotency-records.js';
 
 /** An event, and the account that receives it. Undefined: all accounts. */
 export type Stored = Omit<PublishedEvent, 'position'> & { readonly receiver: AccountId | undefined };
+type Unpublished = Omit<Stored, 'sequence'>;
 
 export class InMemoryEventFeed implements EventFeed {
-  private readonly outbox = new Map<number, Stored>();
+  private readonly outbox = new Map<number, Unpublished>();
   /** Returns a function that restores the events that aren't published. */
   readonly remember = () => remember(this.outbox);
   private readonly published = new Map<EventPosition, Stored>();
   private made = 0;
-  private epoch = FIRST_EPOCH;
+  private lastSequence = 0 as EventSequence;
   /** The position of the last published event. */
   last = 0n as EventPosition;
   /** The position of the last event that was purged. */
   purgedUntil = 0n as EventPosition;
+  private purgedId: EventId | undefined;
 
   constructor(private readonly clock: Clock) {}
 
@@ -37,9 +39,16 @@ export class InMemoryEventFeed implements EventFeed {
     return [...this.published].filter(([each]) => each > position);
   }
 
-  /** Begins a new epoch, as an operator does who restores a database. */
-  beginEpoch(epoch: FeedEpoch): void {
-    this.epoch = epoch;
+  /** Returns a function that restores what is published, as a backup of the database does. */
+  backUp(): () => void {
+    const { last, lastSequence, published } = this;
+    const kept = [...published];
+    return () => {
+      published.clear();
+      for (const [position, event] of kept) published.set(position, event);
+      this.last = last;
+      this.lastSequence = lastSequence;
+    };
   }
 
   /** Stores the events of a change. */
@@ -60,7 +69,8 @@ export class InMemoryEventFeed implements EventFeed {
     const taken = [...this.outbox].slice(0, limit);
     for (const [place, event] of taken) {
       this.last = (this.last + 1n) as EventPosition;
-      this.published.set(this.last, event);
+      this.lastSequence = decideSequence(this.lastSequence, this.clock.now());
+      this.published.set(this.last, { ...event, sequence: this.lastSequence });
       this.outbox.delete(place);
     }
     return taken.length;
@@ -71,13 +81,20 @@ export class InMemoryEventFeed implements EventFeed {
       .filter(([position, { type }]) => position > after && types.includes(type))
       .filter(([, { type, receiver }]) => isForAll(type) || receiver === accountId)
       .slice(0, limit)
-      .map(([position, { id, type, createdAt, data }]) => ({ position, id, type, createdAt, data }));
-    const { epoch, last: end, purgedUntil: purged } = this;
-    return { events, epoch, end, purged, hasUnpublished: this.outbox.size > 0 };
+      .map(([position, { id, type, sequence, createdAt, data }]) => ({
+        position,
+        id,
+        type,
+        sequence,
+        createdAt,
+        data,
+      }));
+    const page = { start: this.idAt(after), end: await this.end(), purged: this.purgedUntil };
+    return { events, ...page, hasUnpublished: this.outbox.size > 0 };
   }
 
-  async end(): Promise<EventCursor> {
-    return { epoch: this.epoch, position: this.last };
+  async end(): Promise<EventPlace> {
+    return { position: this.last, id: this.idAt(this.last) };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
@@ -90,7 +107,12 @@ export class InMemoryEventFeed implements EventFeed {
       if (event.createdAt > until) break;
       this.published.delete(position);
       this.purgedUntil = position;
+      this.purgedId = event.id;
     }
     return before - this.published.size;
+  }
+
+  private idAt(position: EventPosition): EventId | undefined {
+    return position === this.purgedUntil ? this.purgedId : this.published.get(position)?.id;
   }
 }

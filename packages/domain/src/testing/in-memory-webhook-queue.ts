@@ -292,6 +292,7 @@ function itemOf({ id, webhookId, event, failures, requeued, createdAt }: Deliver
     requeued,
     eventId: event?.id,
     type: event?.type ?? PING,
+    sequence: event?.sequence,
     createdAt: event?.createdAt ?? createdAt,
     data: event?.data ?? pingData(webhookId),
   };

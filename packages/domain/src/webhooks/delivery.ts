@@ -1,4 +1,4 @@
-import type { EventId, EventType } from '../events/event.js';
+import type { EventId, EventSequence, EventType } from '../events/event.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, HOUR, type Instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import type { Webhook, WebhookId, WebhookSecrets } from './webhook.js';
@@ -69,6 +69,8 @@ export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 't
   readonly failures: number;
   /** How often its owner has queued it again. */
   readonly requeued: number;
+  /** That of the event. Undefined for a ping. */
+  readonly sequence: EventSequence | undefined;
   /** When the event happened. */
   readonly createdAt: Instant;
   /** The JSON of the event's data. */
@@ -189,7 +191,10 @@ export function pingData(id: WebhookId): string {
   return `{"id":"${id}"}`;
 }
 
+type Sent = Pick<DueDelivery, 'type' | 'sequence' | 'createdAt' | 'data'>;
+
 /** The body of the request to a receiver. */
-export function deliveryBody({ type, createdAt, data }: Pick<DueDelivery, 'type' | 'createdAt' | 'data'>): string {
-  return `{"type":"${type}","timestamp":"${new Date(createdAt).toISOString()}","data":${data}}`;
+export function deliveryBody({ type, sequence, createdAt, data }: Sent): string {
+  const numbered = sequence === undefined ? '' : `"sequence":${sequence},`;
+  return `{"type":"${type}","timestamp":"${new Date(createdAt).toISOString()}",${numbered}"data":${data}}`;
 }

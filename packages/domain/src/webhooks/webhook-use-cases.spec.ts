@@ -176,7 +176,7 @@ describe('a webhook', () => {
 const numbered = (number: number) => `dlv_${'0'.repeat(31)}${number}`;
 
 describe('delivering to webhooks', () => {
-  it('sends an event’s type, time and data under its id, with the secrets of the time', async () => {
+  it('sends an event’s type, time, sequence and data under its id, with the secrets of the time', async () => {
     const { addAnimal, publishEvents, listEvents, receiver, deliver, own, clock, ...store } = await openStore();
     await addAnimal.execute({ name: '"Łuna" 🐈', categoryId: 2n ** 63n - 1n });
     const happened = clock.now();
@@ -188,7 +188,8 @@ describe('delivering to webhooks', () => {
       attempts: [{ id: numbered(1), webhookId: own.id, type: 'pet.added', attempt: 1, outcome: 'sent' }],
       mayHaveMore: true,
     });
-    const body = `{"type":"pet.added","timestamp":"${new Date(happened).toISOString()}","data":${event?.data ?? ''}}`;
+    const [type, timestamp] = ['"type":"pet.added"', `"timestamp":"${new Date(happened).toISOString()}"`];
+    const body = `{${type},${timestamp},"sequence":${event?.sequence},"data":${event?.data ?? ''}}`;
     const secrets = [secret, store.secret];
     expect(receiver.requests).toEqual([{ url: URL, id: event?.id, at: clock.now(), secrets, body }]);
     clock.advance(1);

@@ -1,13 +1,14 @@
 import {
+  decideSequence,
   DomainError,
-  type EventCursor,
   type EventFeed,
   type EventId,
   type EventPage,
+  type EventPlace,
   type EventPosition,
   type EventQuery,
+  type EventSequence,
   type EventType,
-  type FeedEpoch,
   type Instant,
   instant,
   isForAll,
@@ -27,26 +28,34 @@ import { EVERYBODY } from './outbox.js';
  * They are numbers of this table alone: transaction ids begin again after a restore into a new cluster, and a reader that
  * waited for the oldest running transaction would wait for any transaction of the whole cluster.
  */
-const LOCK_FEED = 'SELECT last_position AS last FROM event_feed FOR UPDATE';
+const LOCK_FEED = `
+  SELECT last_position AS position, last_sequence AS sequence, ${milliseconds('clock_timestamp()')} AS now
+  FROM event_feed FOR UPDATE`;
 
 // This statement begins with the row locked, so nobody else takes the same events. They are taken by ctid, because
 // PostgreSQL might otherwise scan the whole table.
 const PUBLISH = `
   WITH taken AS (
-    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(SELECT ctid FROM event_outbox ORDER BY place LIMIT $2))
+    DELETE FROM event_outbox WHERE ctid = ANY(ARRAY(SELECT ctid FROM event_outbox ORDER BY place LIMIT $3))
     RETURNING *
   ), published AS (
-    INSERT INTO events (position, id, account_id, type, created_at, data)
-    SELECT $1 + row_number() OVER (ORDER BY place), id, account_id, type, created_at, data FROM taken
+    INSERT INTO events (position, sequence, id, account_id, type, created_at, data)
+    SELECT $1 + number, $2 + number - 1, id, account_id, type, created_at, data
+    FROM (SELECT *, row_number() OVER (ORDER BY place) AS number FROM taken) AS numbered
     RETURNING position
   ), counted AS (
     SELECT count(*) AS count FROM published
   )
-  UPDATE event_feed SET last_position = last_position + count FROM counted
+  UPDATE event_feed SET last_position = last_position + count, last_sequence = $2 + count - 1 FROM counted
   RETURNING count::integer`;
 
 /** Milliseconds after which a caller looks again whether the feed's row is free. */
 const LOOK_AGAIN = 10;
+
+/** SQL for the id of the event at a position. Null if the feed doesn't know it, or at 0. */
+const idAt = (position: string) => `
+    CASE WHEN ${position} > purged_position THEN (SELECT at.id FROM events AS at WHERE at.position = ${position})
+      WHEN ${position} = purged_position THEN purged_id END`;
 
 /**
  * Takes the first positions of each type from one index, then reads only the events of the page. As in the lists of animals,
@@ -55,8 +64,9 @@ const LOOK_AGAIN = 10;
 const LIST = {
   name: 'events list',
   text: `
-  SELECT epoch, last_position, purged_position, (SELECT place FROM event_outbox ORDER BY place LIMIT 1) IS NOT NULL,
-    position, replace(id::text, '-', ''), type, ${milliseconds('created_at')}, data::text
+  SELECT ${idAt('$4::bigint')}, last_position, ${idAt('last_position')}, purged_position,
+    (SELECT place FROM event_outbox ORDER BY place LIMIT 1) IS NOT NULL,
+    position, id, type, sequence, ${milliseconds('created_at')}, data::text
   FROM event_feed LEFT JOIN events ON position = ANY(ARRAY(
     SELECT next.position FROM unnest($2::bigint[], $3::text[]) AS wanted (receiver, kind), LATERAL (
       SELECT account_id, type, position FROM events
@@ -69,11 +79,12 @@ const LIST = {
   ORDER BY position`,
 };
 
-const END = { name: 'events end', text: 'SELECT epoch, last_position FROM event_feed' };
+const END = { name: 'events end', text: `SELECT last_position, ${idAt('last_position')} FROM event_feed` };
 
+type EndRow = readonly [EventPosition, id: string | null];
 type ListRow = readonly [
-  ...feed: readonly [epoch: FeedEpoch, end: EventPosition, purged: EventPosition, hasUnpublished: boolean],
-  ...event: readonly [EventPosition | null, id: string, EventType, createdAt: bigint, data: string],
+  ...feed: readonly [start: string | null, ...EndRow, purged: EventPosition, hasUnpublished: boolean],
+  ...event: readonly [EventPosition | null, id: string, EventType, sequence: bigint, createdAt: bigint, data: string],
 ];
 
 const OLDEST = `
@@ -88,8 +99,17 @@ const OVER = `
   WHERE is_over`;
 
 // Readers learn first that the events are gone. What a killed process has left is deleted by the next one.
-const MOVE_START = 'UPDATE event_feed SET purged_position = $1 WHERE purged_position < $1';
+const MOVE_START = `
+  UPDATE event_feed SET purged_position = $1, purged_id = (SELECT id FROM events WHERE position = $1)
+  WHERE purged_position < $1`;
 const DELETE_EVENTS = 'DELETE FROM events WHERE position > $1 AND position <= $2';
+
+/** The last event's position and sequence, and Unix milliseconds. */
+interface FeedRow {
+  readonly position: string;
+  readonly sequence: string;
+  readonly now: string;
+}
 
 interface Publication {
   readonly limit: number;
@@ -128,20 +148,27 @@ export class PostgresEventFeed implements EventFeed {
     const rows = await readPrepared<ListRow>(this.dataSource, LIST, [limit, receivers, wanted, after ?? 0n]);
     const [first] = rows;
     if (first === undefined) throw new Error(NO_FEED);
-    const [epoch, end, purged, hasUnpublished] = first;
-    const events = rows.flatMap(([, , , , position, id, type, createdAt, data]) =>
+    const [start, end, endId, purged, hasUnpublished] = first;
+    const events = rows.flatMap(([, , , , , position, id, type, sequence, createdAt, data]) =>
       position === null
         ? []
-        : { position, id: `evt_${id}` as EventId, type, createdAt: instant(Number(createdAt)), data },
+        : {
+            position,
+            id: eventId(id),
+            type,
+            sequence: Number(sequence) as EventSequence,
+            createdAt: instant(Number(createdAt)),
+            data,
+          },
     );
-    return { events, epoch, end, purged, hasUnpublished };
+    return { events, start: knownId(start), end: { position: end, id: knownId(endId) }, purged, hasUnpublished };
   }
 
-  async end(): Promise<EventCursor> {
-    const [row] = await readPrepared<readonly [FeedEpoch, EventPosition]>(this.dataSource, END, []);
+  async end(): Promise<EventPlace> {
+    const [row] = await readPrepared<EndRow>(this.dataSource, END, []);
     if (row === undefined) throw new Error(NO_FEED);
-    const [epoch, position] = row;
-    return { epoch, position };
+    const [position, id] = row;
+    return { position, id: knownId(id) };
   }
 
   async oldestUnpublished(): Promise<Instant | undefined> {
@@ -176,10 +203,11 @@ export class PostgresEventFeed implements EventFeed {
   /** Undefined if the feed isn't locked, because others publish. */
   private async publishOnce(lock: string, limit: number): Promise<number | undefined> {
     return inTransaction(this.dataSource, async (manager) => {
-      const [feed] = await manager.query<{ readonly last: string }[]>(lock);
+      const [feed] = await manager.query<FeedRow[]>(lock);
       if (feed === undefined) return undefined;
+      const first = decideSequence(Number(feed.sequence) as EventSequence, instant(Number(feed.now)));
       // TypeORM returns the rows of an UPDATE with their number.
-      const [[published]] = await manager.query<[[{ readonly count: number }]]>(PUBLISH, [feed.last, limit]);
+      const [[published]] = await manager.query<[[{ readonly count: number }]]>(PUBLISH, [feed.position, first, limit]);
       return published.count;
     });
   }
@@ -187,4 +215,13 @@ export class PostgresEventFeed implements EventFeed {
   private async write<Rows>(text: string, values: unknown[]): Promise<Rows> {
     return writeToDatabase(this.dataSource, (manager) => manager.query<Rows>(text, values));
   }
+}
+
+/** Of a uuid. */
+function eventId(stored: string): EventId {
+  return `evt_${stored.replaceAll('-', '')}` as EventId;
+}
+
+function knownId(stored: string | null): EventId | undefined {
+  return stored === null ? undefined : eventId(stored);
 }

@@ -11,6 +11,7 @@ export interface DueRow {
   /** Null for a ping. */
   readonly eventId: EventId | null;
   readonly type: EventType | null;
+  readonly sequence: bigint | null;
   readonly createdAt: bigint;
   readonly data: string | null;
   /** How many deliveries are due, at most the limit. The turn may have fewer rows, because its bytes are limited. */
@@ -25,7 +26,7 @@ export interface FilledTurn {
 
 /** The columns of a `DueRow`. */
 export const DELIVERY = `
-  delivery.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, data::text,
+  delivery.id AS number, failures, requeued, 'evt_' || replace(events.id::text, '-', '') AS "eventId", type, sequence, data::text,
   ${milliseconds('coalesce(events.created_at, delivery.created_at)')} AS "createdAt"`;
 
 /**

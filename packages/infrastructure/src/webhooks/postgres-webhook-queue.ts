@@ -11,6 +11,7 @@ import {
   type EndedTurn,
   EVENT_TYPES,
   type EventId,
+  type EventSequence,
   type EventType,
   type Instant,
   instant,
@@ -140,7 +141,7 @@ const FIND = `
     SELECT * FROM webhook_deliveries
     WHERE webhook_id = $1 AND id = $2 AND (position IS NULL OR position > (SELECT purged_position FROM event_feed))
   )
-  SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", data::text
+  SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", sequence, data::text
   FROM shown LEFT JOIN events ON events.position = shown.position`;
 
 /** Makes the next turn due at the owner's request: now, without a pause, or as soon as the current turn has ended. */
@@ -311,12 +312,19 @@ export class PostgresWebhookQueue implements WebhookQueue {
     const number = ids.numberOf(id);
     if (number === undefined) return undefined;
     const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<(ShownRow & { happenedAt: string; data: string | null })[]>(FIND, [webhookId, number]),
+      this.dataSource.query<(ShownRow & { happenedAt: string; sequence: string | null; data: string | null })[]>(FIND, [
+        webhookId,
+        number,
+      ]),
     );
     if (row === undefined) return undefined;
     const delivery = shownFrom(row, ids);
-    const { happenedAt, data } = row;
-    const sent = { type: delivery.type, createdAt: instant(Number(happenedAt)), data: data ?? pingData(webhookId) };
+    const sent = {
+      type: delivery.type,
+      sequence: sequenceFrom(row.sequence),
+      createdAt: instant(Number(row.happenedAt)),
+      data: row.data ?? pingData(webhookId),
+    };
     return { delivery, body: deliveryBody(sent) };
   }
 
@@ -422,9 +430,14 @@ function deliveryFrom(row: DueRow, webhookId: WebhookId, ids: DeliveryIds): DueD
     requeued: row.requeued,
     eventId: row.eventId ?? undefined,
     type: row.type ?? PING,
+    sequence: sequenceFrom(row.sequence),
     createdAt: instant(Number(row.createdAt)),
     data: row.data ?? pingData(webhookId),
   };
+}
+
+function sequenceFrom(stored: bigint | string | null): EventSequence | undefined {
+  return stored === null ? undefined : (Number(stored) as EventSequence);
 }
 
 function shownFrom(row: ShownRow, ids: DeliveryIds): WebhookDelivery {

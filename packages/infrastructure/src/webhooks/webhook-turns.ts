@@ -98,7 +98,7 @@ const CLAIM = {
       feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
       secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"
   )
-  SELECT receiver.*, waiting.number, failures, requeued, "eventId", type, "createdAt", data, found
+  SELECT receiver.*, waiting.number, failures, requeued, "eventId", type, sequence, "createdAt", data, found
   FROM receiver LEFT JOIN LATERAL (${dueOf('receiver.id', '$4')}) AS waiting ON true`,
 };
 

@@ -4,7 +4,6 @@ import {
   EVENT_TYPES,
   type EventPosition,
   type EventType,
-  FIRST_EPOCH,
   isForAll,
   publishedData,
   type PublishedEvent,
@@ -46,7 +45,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       feed.list({ accountId: account.id, types: EVENT_TYPES, after: start, limit: 100, ...query });
     const publishAll = async () => {
       while ((await feed.publish(1_000)) > 0);
-      return (await list({ limit: 1 })).end;
+      return (await feed.end()).position;
     };
     /** The published events since the test began, as the account reads them. */
     const published = async (accountId: AccountId = account.id) => {
@@ -181,26 +180,53 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
     });
 
     it('gives stored events positions one after another, the longest stored first and no more than asked for', async () => {
+      const before = await feed.end();
       const animals = [await add('first'), await add('second'), await add('third')];
-      expect(await list()).toEqual({ events: [], epoch: FIRST_EPOCH, end: start, purged: 0n, hasUnpublished: true });
+      const nothing = { events: [], start: before.id, end: before, purged: 0n, hasUnpublished: true };
+      expect(await list()).toEqual(nothing);
       expect(await feed.publish(2)).toBe(2);
-      expect(await list()).toMatchObject({ end: start + 2n, hasUnpublished: true });
+      expect(await list()).toMatchObject({ end: { position: start + 2n }, hasUnpublished: true });
       expect(await feed.publish(2)).toBe(1);
       expect(await feed.publish(2)).toBe(0);
       const { events, end, hasUnpublished } = await list();
-      expect([end, hasUnpublished]).toEqual([start + 3n, false]);
+      expect([end, hasUnpublished]).toEqual([{ position: start + 3n, id: events[2]?.id }, false]);
       expect(events.map(({ position }) => position)).toEqual([start + 1n, start + 2n, start + 3n]);
       expect(events.map(({ data }) => data)).toEqual(animals.map((animal) => publishedData(added(animal))));
       for (const { id } of events) expect(/^evt_[0-9a-f]{32}$/.test(id)).toBe(true);
       expect(new Set(events.map(({ id }) => id)).size).toBe(3);
     });
 
+    it('gives each event a greater sequence than all before, and none below the milliseconds when it was stored', async () => {
+      for (let turn = 0; turn < 2; turn += 1) {
+        await Promise.all([add(), add(), add()]);
+        await publishAll();
+      }
+      const sequences = (await list()).events.map(({ sequence }) => sequence);
+      const next = sequences.map((sequence) => sequence + 1);
+      expect(sequences).toHaveLength(6);
+      expect(sequences[1]).toBe(next[0]);
+      expect(sequences.slice(1).every((sequence, place) => sequence >= (next[place] ?? 0))).toBe(true);
+      expect((await list()).events.every(({ sequence, createdAt }) => sequence >= createdAt)).toBe(true);
+    });
+
     it('says where it ends and publishes nothing, so what waits to be published comes behind that', async () => {
       await add();
-      expect(await feed.end()).toEqual({ epoch: FIRST_EPOCH, position: start });
+      expect(await feed.end()).toMatchObject({ position: start });
       expect(await list()).toMatchObject({ events: [], hasUnpublished: true });
       const [event] = await published();
-      expect(await feed.end()).toEqual({ epoch: FIRST_EPOCH, position: event?.position });
+      expect(await feed.end()).toEqual({ position: event?.position, id: event?.id });
+    });
+
+    it('says which event is at the place where a page begins, also if that was purged last, and of no other place', async () => {
+      await Promise.all([add(), add(), add()]);
+      const events = await published();
+      const idAt = async (position: bigint) => (await list({ after: position as EventPosition })).start;
+      for (const { position, id } of events) expect(await idAt(position)).toBe(id);
+      const end = await feed.end();
+      expect(await idAt(end.position + 1n)).toBeUndefined();
+      await feed.purge(later(events[2]?.createdAt ?? NOON, DAY));
+      expect([await idAt(end.position), await feed.end()]).toEqual([end.id, end]);
+      expect(await idAt(end.position - 1n)).toBeUndefined();
     });
 
     it('lists by type and behind a position, ascending and no more than asked for', async () => {
@@ -253,7 +279,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
           seen.push(...events.map(({ data }) => data.slice(0, data.indexOf(','))));
           const last = events.length === 5 ? events.at(-1) : undefined;
           if (isOver && last === undefined && !hasUnpublished) return seen;
-          after = last?.position ?? end;
+          after = last?.position ?? end.position;
         }
       };
       const reading = atOnce(3, read);
@@ -267,9 +293,9 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       const at = first?.createdAt ?? NOON;
       expect(await feed.purge(instant(0))).toBe(0);
       expect(await feed.purge(later(at, -DAY))).toBe(0);
-      const end = await publishAll();
-      expect(await feed.purge(later(at, DAY))).toBe(Number(end));
-      expect(await list({ after: undefined })).toMatchObject({ events: [], end, purged: end, hasUnpublished: false });
+      const { purged, end } = await list();
+      expect(await feed.purge(later(at, DAY))).toBe(Number(end.position - purged));
+      expect(await list({ after: undefined })).toMatchObject({ events: [], end, purged: end.position });
       const luna = await add();
       await publishAll();
       const [event, ...more] = (await list({ after: undefined })).events;

@@ -34,7 +34,13 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         const sent = new Map(
           (await store.finishAll()).map(({ receiver, deliveries }) => [
             receiver.id,
-            deliveries.map(({ eventId: id, type, createdAt, data }) => ({ id, type, createdAt, data })),
+            deliveries.map(({ eventId: id, type, sequence, createdAt, data }) => ({
+              id,
+              type,
+              sequence,
+              createdAt,
+              data,
+            })),
           ]),
         );
         expect(sent).toEqual(
@@ -45,6 +51,16 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
           ]),
         );
         for (const other of others) expect(await store.statusesOf(other)).toEqual([]);
+      });
+
+      it('and sends an event that is due again as it was the first time', async () => {
+        await store.add();
+        await store.publishTwo();
+        const turn = await store.dueTurn();
+        for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: 0 }, 500);
+        await store.endTurn(turn);
+        const again = turn.deliveries.map((delivery) => ({ ...delivery, failures: 1 }));
+        expect((await store.dueTurn()).deliveries).toEqual(again);
       });
 
       it('from a webhook’s creation on, however late an event of before is published', async () => {

@@ -72,11 +72,11 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
   /** Makes an event for everybody and one for the account, publishes them, and returns them. */
   const publishTwo = async (owner = account) => {
     const page = { accountId: owner.id, types: EVENT_TYPES, limit: 100 };
-    const { end } = await events.list(page);
+    const { position } = await events.end();
     await addAnimal();
     await sendMessage('"\\ 🐈', owner);
     await publish();
-    return (await events.list({ ...page, after: end })).events;
+    return (await events.list({ ...page, after: position })).events;
   };
   /** Takes a turn, as a worker that has published. */
   const takeTurn = async (request: Partial<TurnRequest> = {}) => {
