@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { BASE, clientOf, created, DISCONNECTED, errorOf, KEY, pet, refusal } from '../test/support/scripted-client.js';
-import type { NewPet, Webhook } from './index.js';
 
 describe('a call', () => {
   it('tells its response on demand', async () => {
@@ -90,24 +89,6 @@ describe('a call', () => {
     expect(() => store.request('GET', '/pets/{petId}')).not.toThrow();
     // @ts-expect-error -- there is no such operation
     await store.request('DELETE', '/pets').catch(() => undefined);
-  });
-
-  it('takes a status that was read, also one of tomorrow, and the types of a webhook that was', async () => {
-    const { store, sent } = clientOf([pet()]);
-    const { name, categoryId, status } = await store.pets.get(1n);
-    const same: NewPet = { name, categoryId, status };
-    const sendBack = ({ types, status: state }: Pick<Webhook, 'types' | 'status'>) =>
-      store.webhooks.change('whk_1', { types: types ?? null, status: state });
-    await Promise.allSettled([store.pets.create(same), store.pets.change(1n, { status: 'fostered' })]);
-    await Promise.allSettled([sendBack({ types: ['pet.vaccinated'], status: 'paused' })]);
-    expect(sent.slice(1).map(({ init }) => init.body)).toEqual([
-      '{"name":"Luna","categoryId":1,"status":"sold"}',
-      '{"status":"fostered"}',
-      '{"types":["pet.vaccinated"],"status":"paused"}',
-    ]);
-    // @ts-expect-error -- a name is a string
-    const wrong: NewPet = { name: 1, categoryId };
-    expect(wrong).toBeDefined();
   });
 
   it("has the caller's Idempotency-Key", async () => {

@@ -94,30 +94,6 @@ describe('the list of events', () => {
   });
 });
 
-it('an event is narrowed by its type, and may be of a type of tomorrow', () => {
-  const told = (event: StoreEvent): string => {
-    switch (event.type) {
-      case 'pet.added':
-        return event.data.name;
-      case 'order.placed':
-        return String(event.data.petId);
-      default:
-        return `not known: ${event.type}`;
-    }
-  };
-  const of = (type: string, data: unknown) => told({ id: 'evt_1', type, createdAt: '', data: data as never });
-  expect([of('pet.added', { name: 'Luna' }), of('order.placed', { petId: 1n }), of('pet.vaccinated', 7)]).toEqual([
-    'Luna',
-    '1',
-    'not known: pet.vaccinated',
-  ]);
-  const unread = (event: StoreEvent) => {
-    // @ts-expect-error -- it may be any event, and not all have a name
-    expect(event.data.name).toBeUndefined();
-  };
-  expect(unread).toBeDefined();
-});
-
 describe('a list from the place of a follower', () => {
   it.each([1, 99, 100, 101])('goes on behind the %i events that it has had, with a limit of its own', async (stop) => {
     const { store } = feedOf(150);

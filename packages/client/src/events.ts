@@ -11,20 +11,13 @@ export type EventType = Schemas['EventType'];
 
 type BodyOf<Type extends keyof webhooks> = webhooks[Type]['post']['requestBody']['content']['application/json'];
 
-/** An event of a type that this version doesn't know: ignore it. */
-export interface UnknownEvent extends Pick<Schemas['Event'], 'id' | 'createdAt'> {
-  readonly type: string;
-  /** It may be anything. The compiler's `unknown` would also hide what the data of the known types are. */
-  readonly data: never;
-}
-
 /**
  * Something that has happened. Its `type` tells what `data` is. The API may add types, which come unless `types` names
- * some.
+ * some: ignore those that you don't know.
  */
-export type StoreEvent<Type extends keyof webhooks = EventType> =
-  | { [Each in Type]: Pick<Schemas['Event'], 'id' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'> }[Type]
-  | (EventType extends Type ? UnknownEvent : never);
+export type StoreEvent<Type extends keyof webhooks = EventType> = {
+  [Each in Type]: Pick<Schemas['Event'], 'id' | 'createdAt'> & Pick<BodyOf<Each>, 'type' | 'data'>;
+}[Type];
 
 export interface EventQuery<Type extends EventType = EventType> {
   /** Only events of these types. */

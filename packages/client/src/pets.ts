@@ -3,13 +3,13 @@ import { Call } from './call.js';
 import type { components, operations } from './generated.js';
 import type { CallOptions, PostOptions, WriteOptions } from './options.js';
 import { type Pages, pagesOf } from './pages.js';
-import type { BodyOf, QueryOf, Request } from './request.js';
+import type { QueryOf, Request } from './request.js';
 import type { Transport } from './transport.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
-export type NewPet = BodyOf<Schemas['NewPet']>;
-export type PetPatch = BodyOf<Schemas['PetPatch']>;
+export type NewPet = Schemas['NewPet'];
+export type PetPatch = Schemas['PetPatch'];
 export type PetStatus = Schemas['PetStatus'];
 export type PetQuery = QueryOf<operations['listPets']>;
 

@@ -3,21 +3,15 @@ import type { paths } from './generated.js';
 import type { CallOptions, PostOptions, WriteOptions } from './options.js';
 import type { Query, Transport } from './transport.js';
 
-/**
- * Also words that the API adds later, as in its answers: the status that an animal has can be a filter, or be sent back.
- * Lists may be readonly.
- */
-type Open<Value> = Value extends readonly (infer Item)[]
-  ? readonly Open<Item>[]
-  : Value extends string
-    ? Value | (string & {})
-    : Value;
+/** Also words that the API adds later, as in its answers: the status of an animal can be a filter. */
+type Open<Value> = Value extends string ? Value | (string & {}) : Value;
 
-/** The same body. */
-export type BodyOf<Schema> = { readonly [Name in keyof Schema]: Open<Schema[Name]> };
-
-/** The same parameters: each may be undefined. */
-type Loose<Parameters> = { readonly [Name in keyof Parameters]: Open<Parameters[Name]> | undefined };
+/** The same parameters: each may be undefined, and lists may be readonly. */
+type Loose<Parameters> = {
+  readonly [Name in keyof Parameters]:
+    | (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Open<Item>[] : Open<Parameters[Name]>)
+    | undefined;
+};
 export type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } }
   ? Loose<NonNullable<Query>>
   : never;
@@ -34,7 +28,7 @@ type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } 
   ? { readonly path: Loose<Path> }
   : unknown) &
   (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
-    ? { readonly body: BodyOf<Body> }
+    ? { readonly body: Body }
     : unknown);
 type RequestOptions<Operation> = CallOptions &
   PostOptions &

@@ -2,14 +2,14 @@ import type { Call } from './call.js';
 import type { components, operations } from './generated.js';
 import type { CallOptions, PostOptions, WriteOptions } from './options.js';
 import { type Pages, pagesOf } from './pages.js';
-import type { BodyOf, QueryOf, Request } from './request.js';
+import type { QueryOf, Request } from './request.js';
 import type { Transport } from './transport.js';
 
 type Schemas = components['schemas'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
-export type NewWebhook = BodyOf<Schemas['NewWebhook']>;
-export type WebhookPatch = BodyOf<Schemas['WebhookPatch']>;
+export type NewWebhook = Schemas['NewWebhook'];
+export type WebhookPatch = Schemas['WebhookPatch'];
 export type Delivery = Schemas['Delivery'];
 export type DeliveryQuery = QueryOf<operations['listDeliveries']>;
 

@@ -60,10 +60,8 @@ it('an animal that was read is changed and withdrawn with the entity tag of that
   const { pets } = storeOf();
   const { id } = await pets.create({ name: 'Luna', categoryId: 1n });
   const read = async () => pets.get(id).withResponse();
-  const { data, response } = await read();
-  const { etag: ifMatch } = response;
-  // The status that was read can be written.
-  await pets.change(id, { name: 'Milo', status: data.status }, { ifMatch });
+  const { etag: ifMatch } = (await read()).response;
+  await pets.change(id, { name: 'Milo' }, { ifMatch });
   await expect(pets.change(id, { name: 'Coco' }, { ifMatch })).rejects.toMatchObject({ kind: 'precondition' });
   await pets.remove(id, { ifMatch: (await read()).response.etag });
 });
