@@ -68,6 +68,8 @@ export class ApiError extends Error {
   declare readonly requestId: string | undefined;
   /** The current entity tag of the resource, if its condition failed. */
   declare readonly etag: string | undefined;
+  /** What `fetch` said, or the reason of the caller's signal. */
+  declare readonly cause: unknown;
   /** Seconds after which the API accepts the request, if that is known. */
   declare readonly retryAfter: number | undefined;
   /** The Idempotency-Key of a POST. The same POST with this key doesn't happen a second time. */

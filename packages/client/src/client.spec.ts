@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
-import { BASE, clientOf, created, DISCONNECTED, errorOf, pet, refusal } from '../test/support/scripted-client.js';
+import { BASE, clientOf, created, DISCONNECTED, errorOf, KEY, pet, refusal } from '../test/support/scripted-client.js';
 
 describe('a call', () => {
   it('tells its response on demand', async () => {
@@ -23,10 +23,10 @@ describe('a call', () => {
     });
   });
 
-  it('of an animal by its id is no deprecated one, takes no tag of a page for the animal’s, and may find none', async () => {
+  it('of an animal by its id is no deprecated one, has the tag of its page, and may find none', async () => {
     const { store, sent } = clientOf([pet({ ETag: '"of the page"' }), new Response('[]')]);
     const { data, response } = await store.pets.get(2n ** 63n - 1n).withResponse();
-    expect([data.name, response.status, response.etag]).toEqual(['Luna', 200, undefined]);
+    expect([data.name, response.status, response.etag]).toEqual(['Luna', 200, '"of the page"']);
     expect(sent[0]?.url).toBe(`${BASE}/pets?id=9223372036854775807`);
     const none = { code: 'not_found', kind: 'not_found', status: 404, message: 'no animal has the id 2' };
     expect(await errorOf(store.pets.get(2n))).toMatchObject(none);
@@ -34,7 +34,51 @@ describe('a call', () => {
 
   it('says to which host and port its connection was lost', async () => {
     const error = await errorOf(clientOf([DISCONNECTED]).store.categories.get(1n));
-    expect(error.message).toBe('the connection to api.example:443 failed before the end');
+    expect(error.message).toBe('the connection to api.example:443 failed before the end: fetch failed');
+  });
+
+  it.each([
+    ['that fetch is called as a method', () => Promise.reject(new TypeError('Illegal invocation'))],
+    [
+      'what is missing before a request',
+      () => {
+        throw new TypeError('AbortSignal.any is missing');
+      },
+    ],
+    ['what is missing after it', async () => ({ ok: true, status: 200, headers: new Headers(), body: {} }) as Response],
+  ])('shows an error of its environment as what it is, and sends nothing again: %s', async (_what, fetch) => {
+    let tries = 0;
+    const { store } = clientOf([], { fetch, onRequest: () => (tries += 1) });
+    await expect(store.categories.get(1n)).rejects.toThrow(TypeError);
+    expect(tries).toBe(1);
+  });
+
+  it('calls the given fetch as a function, because browsers refuse to run theirs as a method', async () => {
+    const owners: unknown[] = [];
+    const fetch = async function (this: unknown) {
+      owners.push(this);
+      return pet();
+    };
+    await clientOf([], { fetch }).store.pets.list().page();
+    expect(owners).toEqual([undefined]);
+  });
+
+  it('has a random Idempotency-Key, on a page of http too', async () => {
+    const randomUUID = jest.spyOn(crypto, 'randomUUID').mockImplementation(() => {
+      throw new TypeError('crypto.randomUUID is not a function');
+    });
+    const { store, sent } = clientOf([created()]);
+    for (let count = 0; count < 2; count += 1) await store.pets.create({ name: 'Luna', categoryId: 1n });
+    randomUUID.mockRestore();
+    const keys = sent.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(new Set(keys).size).toBe(2);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('says what it was that lost its connection, but never the key', async () => {
+    const lost = new TypeError('fetch failed', { cause: new Error(`no way for ${KEY}`) });
+    const { message } = await errorOf(clientOf([lost]).store.categories.get(1n));
+    expect(message).toBe('the connection to api.example:443 failed before the end: no way for …');
   });
 
   it('reaches operations without a method of their own, and only those that there are', async () => {

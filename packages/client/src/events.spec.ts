@@ -94,6 +94,65 @@ describe('the list of events', () => {
   });
 });
 
+describe('a list from the place of a follower', () => {
+  it.each([1, 99, 100, 101])('goes on behind the %i events that it has had, with a limit of its own', async (stop) => {
+    const { store } = feedOf(150);
+    const { cursor = '' } = await take(store, stop);
+    const items: StoreEvent[] = [];
+    for await (const event of store.events.list({ limit: 7 }).from(cursor)) items.push(event);
+    expect(pets(items)).toEqual(petsUntil(150, stop + 1));
+    const page = await store.events.list().from(cursor).page();
+    expect(pets(page.items)[0]).toBe(petOf(stop + 1));
+  });
+
+  it('has its types, and says if the event there is gone', async () => {
+    const { store, feed } = feedOf(150);
+    const { cursor = '' } = await take(store, 3, { types: ['pet.changed'] });
+    const [event] = (
+      await store.events
+        .list({ types: ['pet.changed'] })
+        .from(cursor)
+        .page()
+    ).items;
+    expect(event?.id).toBe(idOf(8));
+    expect((await store.events.list().from(cursor).page()).items[0]?.id).toBe(idOf(8));
+    expect(() => store.events.list({ types: ['pet.added'] }).from(cursor)).toThrow(RangeError);
+    feed.purged = 6;
+    await expect(store.events.list().from(cursor).page()).rejects.toMatchObject({ code: 'cursor_expired' });
+  });
+});
+
+describe('catching up with the events', () => {
+  it.each([0, 1, 100, 250])('ends with the last of %i, and goes on there the next night', async (count) => {
+    const { store, feed, sent } = feedOf(count);
+    let cursor: string | undefined;
+    for (const first of [1, count + 1]) {
+      const run = store.events.catchUp({ cursor });
+      const events: StoreEvent[] = [];
+      for await (const event of run) events.push(event);
+      expect(pets(events)).toEqual(petsUntil(feed.count, first));
+      ({ cursor } = run);
+      feed.count += 3;
+    }
+    expect(Math.max(...sent.map(({ at }) => at))).toBe(0);
+  });
+
+  it('throws what ends it before, and its cursor is behind the last event that was handled', async () => {
+    const stop = new AbortController();
+    const { store } = feedOf(250, (request) => (request === 2 ? error(404, 'not_found') : undefined));
+    const run = store.events.catchUp({ signal: stop.signal });
+    const had: StoreEvent[] = [];
+    const readOn = async () => {
+      for await (const event of run) had.push(event);
+    };
+    await expect(readOn()).rejects.toMatchObject({ status: 404 });
+    expect(had).toHaveLength(100);
+    stop.abort();
+    await expect(readOn()).rejects.toMatchObject({ code: 'aborted' });
+    expect(pets((await take(store, 1, { cursor: run.cursor })).events)).toEqual([petOf(101)]);
+  });
+});
+
 describe('following the events', () => {
   it('yields each once, in order: what is behind at once, and what comes later within the interval', async () => {
     const { store, sent, feed, clock } = feedOf(250);
@@ -115,8 +174,18 @@ describe('following the events', () => {
     }
   });
 
-  it.each(['', '~~', 'pet.added~~', '2~', '~2', '~2~3~4'])('never begins anew from the cursor %j', (cursor) => {
-    expect(() => feedOf(3).store.events.follow({ cursor })).toThrow(RangeError);
+  it.each(['', '~~', 'pet.added~~', '2~', '~2', '~2~3~4', 'https://api.example/v1/events', 'a b'])(
+    'never begins anew from the cursor %j',
+    (cursor) => {
+      const { events } = feedOf(3).store;
+      expect(() => events.follow({ cursor })).toThrow(TypeError);
+      expect(() => events.catchUp({ cursor })).toThrow(TypeError);
+    },
+  );
+
+  it('begins at the next of a page, whatever the server was called', async () => {
+    const cursor = 'http://10.0.0.1:3000/store/v1/events?type=pet.changed&cursor=2';
+    expect(pets((await take(feedOf(3).store, 1, { cursor })).events)).toEqual([petOf(3)]);
   });
 
   it.each([

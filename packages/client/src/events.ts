@@ -1,9 +1,9 @@
 import { ApiError } from './api-error.js';
 import type { webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
-import { type Page, type Pages, pagesOf } from './pages.js';
+import { cursorOf, MOST_ITEMS, type Page, type Pages, pagesOf } from './pages.js';
 import { patient } from './patience.js';
-import { type Place, placeAt, textOf } from './place.js';
+import { behind, type Place, placeAt, textOf } from './place.js';
 import type { Transport } from './transport.js';
 
 /** A string that is none of the types which this version knows. An enum, because TypeScript narrows by no other open text. */
@@ -39,19 +39,22 @@ export interface EventQuery<Type extends EventType = EventType> {
   readonly cursor?: string | undefined;
 }
 
-export interface FollowOptions<Type extends EventType = EventType> {
+export interface CatchUpOptions<Type extends EventType = EventType> {
   /** Only events of these types. Default: those of the earlier `Following` whose `cursor` is given, else every type. */
   readonly types?: readonly Type[] | undefined;
-  /** That of `now`, or of an earlier `Following` of the same types. Default: begins with the oldest event that is kept. */
+  /**
+   * That of `now`, of an earlier `Following` of the same types, or the `next` of a page. Default: begins with the oldest
+   * event that is kept.
+   */
   readonly cursor?: string | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface FollowOptions<Type extends EventType = EventType> extends CatchUpOptions<Type> {
   /** Least milliseconds to wait when there is nothing new, from 1,000. Default: 5,000. */
   readonly interval?: number | undefined;
 }
-
-/** The largest page, so that a reader that is behind takes the fewest requests. */
-const MOST_EVENTS = 100;
 
 export class Events {
   readonly #transport: Transport;
@@ -60,12 +63,19 @@ export class Events {
     this.#transport = transport;
   }
 
-  /** The events until now. */
+  /** The events until now, by pages. `catchUp` also says where it has ended. */
   list<Type extends EventType = EventType>(
     { types, ...query }: EventQuery<Type> = {},
     options?: CallOptions,
   ): Pages<StoreEvent<Type>> {
-    return pagesOf(this.#transport, { path: '/events', query: { ...query, type: types } }, options);
+    const filters = { ...query, type: types };
+    const list = {
+      path: '/events',
+      query: filters,
+      kind: 'feed',
+      placeAt: (text: string) => placeAt(text, types),
+    } as const;
+    return pagesOf(this.#transport, list, options);
   }
 
   /**
@@ -77,49 +87,61 @@ export class Events {
   }
 
   /**
+   * The events until now, as for a job that runs every night: `cursor` of the result is where to begin the next time.
+   *
+   * @throws TypeError or RangeError that names the option and its rule.
+   */
+  catchUp<Type extends EventType = EventType>(options: CatchUpOptions<Type> = {}): Following<StoreEvent<Type>> {
+    const { signal } = options;
+    return new Following(startOf(options), (place) => pageOf(this.#transport, place, signal));
+  }
+
+  /**
    * The events until now, and later ones as they happen.
    *
-   * @throws RangeError that names the option and its rule.
+   * @throws TypeError or RangeError that names the option and its rule.
    */
   follow<Type extends EventType = EventType>(options: FollowOptions<Type> = {}): Following<StoreEvent<Type>> {
     const { signal } = options;
     const interval = integer('interval', options.interval ?? 5_000, 1_000, LONGEST_TIMER);
-    const place = placeAt(options.cursor, options.types);
-    // Those of a saved place may be types that this version doesn't know.
-    const types = place.types as readonly Type[] | undefined;
-    return new Following(
-      place,
+    return new Following(startOf(options), (place) => pageOf(patient(this.#transport), place, signal), {
       signal,
-      (cursor) => {
-        const query = { limit: MOST_EVENTS, cursor, type: types };
-        return pagesOf<StoreEvent<Type>>(patient(this.#transport), { path: '/events', query }, { signal }).page();
-      },
-      () => this.#transport.pause(interval, signal),
-    );
+      pause: () => this.#transport.pause(interval, signal),
+    });
   }
 }
 
+/** An empty text in a file or a database is more often an accident than the wish to begin anew. */
+function startOf({ cursor, types }: CatchUpOptions): Place {
+  const place = placeAt(cursor, types);
+  if (cursor === undefined || place.page !== undefined || place.event !== undefined) return place;
+  throw new TypeError('cursor has no place: leave it out to begin with the oldest event');
+}
+
+function pageOf<Event>(
+  transport: Pick<Transport, 'at' | 'send'>,
+  { types, page }: Place,
+  signal: AbortSignal | undefined,
+): Promise<Page<Event>> {
+  const query = { limit: MOST_ITEMS, cursor: page, type: types };
+  return pagesOf<Event>(transport, { path: '/events', query }, { signal }).page();
+}
+
 /**
- * `for await` iterates over the events, each once, and waits for later ones until `break` or the signal ends it. While the
- * API can't be reached or has a limit, it asks again. What the API refuses is thrown as an ApiError: `cursor_expired` if
- * events after the cursor may be lost.
+ * `for await` iterates over the events, each once. After the last one that of `catchUp` ends. That of `follow` waits for later
+ * ones until `break` or the signal ends it; while the API can't be reached or has a limit, it asks again. What the API
+ * refuses is thrown as an ApiError: `cursor_expired` if events after the cursor may be lost.
  */
 export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
   #place: Place;
-  readonly #signal: AbortSignal | undefined;
-  readonly #fetch: (cursor: string | undefined) => Promise<Page<Event>>;
-  readonly #pause: () => Promise<void>;
+  readonly #fetch: (place: Place) => Promise<Page<Event>>;
+  /** Undefined if it ends with the last event. */
+  readonly #endless: Endless | undefined;
 
-  constructor(
-    place: Place,
-    signal: AbortSignal | undefined,
-    fetch: (cursor: string | undefined) => Promise<Page<Event>>,
-    pause: () => Promise<void>,
-  ) {
+  constructor(place: Place, fetch: (place: Place) => Promise<Page<Event>>, endless?: Endless) {
     this.#place = place;
-    this.#signal = signal;
     this.#fetch = fetch;
-    this.#pause = pause;
+    this.#endless = endless;
   }
 
   /**
@@ -132,46 +154,48 @@ export class Following<Event extends { readonly id: string }> implements AsyncIt
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
     for (;;) {
-      const { types, page: start, event: last } = this.#place;
-      const page = await this.#page(start);
+      const { types, page: start } = this.#place;
+      const page = await this.#page();
       if (page === undefined) return;
       const { items } = page;
       const end = endOf(page, start);
-      const index = items.findIndex(({ id }) => id === last);
-      if (last !== undefined && index === -1) throw notKept();
-      for (const event of items.slice(index + 1)) {
-        if (this.#signal?.aborted === true) return;
+      for (const event of behind(items, this.#place)) {
+        if (this.#isAborted()) return;
         // The API's cursors are of pages. So a place within one is its page's cursor and the event's id.
         this.#place = event === items.at(-1) ? { types, page: end } : { types, page: start, event: event.id };
         yield event;
       }
       this.#place = { types, page: end };
-      if (items.length < MOST_EVENTS) await this.#pause();
+      if (items.length === MOST_ITEMS) continue;
+      if (this.#endless === undefined) return;
+      await this.#endless.pause();
     }
   }
 
+  #isAborted(): boolean {
+    return this.#endless?.signal?.aborted === true;
+  }
+
   /** Undefined once the signal is aborted. */
-  async #page(cursor: string | undefined): Promise<Page<Event> | undefined> {
+  async #page(): Promise<Page<Event> | undefined> {
     try {
-      return await this.#fetch(cursor);
+      return await this.#fetch(this.#place);
     } catch (error) {
-      if (this.#signal?.aborted === true) return undefined;
+      if (this.#isAborted()) return undefined;
       throw error;
     }
   }
 }
 
-/** The cursor behind the page. Every page of events has one: without it the next page would be the first one. */
-function endOf({ items, next }: Page<unknown>, start?: string): string {
-  const end = (next === undefined ? undefined : new URL(next).searchParams.get('cursor')) ?? '';
-  if (end !== '' && (items.length === 0 || end !== start)) return end;
-  const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
-  throw new ApiError({ code: 'unexpected_response', message, status: 200 });
+interface Endless {
+  readonly signal: AbortSignal | undefined;
+  readonly pause: () => Promise<void>;
 }
 
-/** What the API answers to a cursor of events that it doesn't keep. It can't tell an event from its page. */
-function notKept(): ApiError {
-  const message =
-    'the event of cursor is no longer kept, so events after it may be lost; begin with events.now() and list again';
-  return new ApiError({ code: 'cursor_expired', message, status: 410 });
+/** The cursor behind the page. Every page of events has one: without it the next page would be the first one. */
+function endOf({ items, next }: Page<unknown>, start?: string): string {
+  const end = next === undefined ? undefined : cursorOf(next);
+  if (end !== undefined && (items.length === 0 || end !== start)) return end;
+  const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
+  throw new ApiError({ code: 'unexpected_response', message, status: 200 });
 }

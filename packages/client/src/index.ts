@@ -3,7 +3,16 @@ export type { Answer, Call, ResponseInfo } from './call.js';
 export type { Categories, Category, CategoryQuery, NewCategory } from './categories.js';
 export { AdoptionStore, type RateLimit } from './client.js';
 export type { Clock } from './clock.js';
-export type { EventQuery, Events, EventType, Following, FollowOptions, StoreEvent, UnknownEventType } from './events.js';
+export type {
+  CatchUpOptions,
+  EventQuery,
+  Events,
+  EventType,
+  Following,
+  FollowOptions,
+  StoreEvent,
+  UnknownEventType,
+} from './events.js';
 export type { Message, Messages, NewMessage } from './messages.js';
 export type { CallOptions, ClientOptions, PostOptions, RequestInfo, TryInfo, WriteOptions } from './options.js';
 export type { NewOrder, Order, OrderQuery, Orders, OrderStatus } from './orders.js';

@@ -62,16 +62,35 @@ describe('the key', () => {
     expect(printed.join() + JSON.stringify(store)).not.toContain(KEY);
   });
 
-  it.each(['aas live', 'aas_live\n', 'ключ'])('is refused as %j, without being quoted', (apiKey) => {
+  it.each([
+    ['aas live', 'a blank (U+0020)'],
+    ['aas\u00a0live', 'a blank (U+00A0)'],
+    ['aas_live\n', 'a line end (U+000A)'],
+    ['aas_\u200blive', 'an invisible character (U+200B)'],
+    ['\ufeffaas_live', 'a blank (U+FEFF)'],
+    ['aas_\0live', 'an invisible character (U+0000)'],
+    ['aas_\u{e0061}live', 'an invisible character (U+E0061)'],
+    ['ключ', 'a character that is not ASCII (U+043A)'],
+  ])('is refused as %j, without being quoted', (apiKey, what) => {
     expect(() => new AdoptionStore({ baseUrl: BASE, apiKey })).toThrow(
-      new TypeError('apiKey (or API_KEY) is not an API key'),
+      new TypeError(`apiKey (or API_KEY) has ${what}, which no key has`),
     );
+  });
+
+  it('is sent over http to another machine if the option says so', async () => {
+    const { store, sent } = clientOf([pet()], { baseUrl: 'http://api:3000/v1', allowHttp: true });
+    await store.pets.list().page();
+    expect(sent[0]?.url).toBe('http://api:3000/v1/pets');
+    const refused = () => clientOf([], { baseUrl: 'ftp://api/v1', allowHttp: true });
+    expect(refused).toThrow('baseUrl must be https');
   });
 
   it.each(['http://api.example/v1', 'http://localhost.example/v1', 'ftp://localhost/v1', 'http://127.0.0.1.example'])(
     'is not sent to %s',
     (baseUrl) => {
-      expect(() => new AdoptionStore({ baseUrl, apiKey: KEY })).toThrow('baseUrl must be https');
+      expect(() => new AdoptionStore({ baseUrl, apiKey: KEY })).toThrow(
+        'baseUrl must be https, except on localhost; allowHttp: true allows http',
+      );
     },
   );
 

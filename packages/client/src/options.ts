@@ -27,6 +27,8 @@ export interface ClientOptions {
   readonly baseUrl?: string | undefined;
   /** Default: `API_KEY` of the environment. */
   readonly apiKey?: string | undefined;
+  /** Allows `http` beyond localhost, as to `http://api:3000/v1`: whoever is on the way can read the key. Default: false. */
+  readonly allowHttp?: boolean | undefined;
   /** Most times a request is sent, 1 to 100; `events.follow` isn't bounded. Default: 5. */
   readonly maxTries?: number | undefined;
   /** Longest time that a call waits for limits and between its tries, in milliseconds. Default: 65,000, the longest wait for a new minute. */
@@ -73,10 +75,10 @@ export function checked(options: ClientOptions) {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const apiKey = options.apiKey ?? process?.env?.['API_KEY'] ?? '';
   if (apiKey === '') throw new TypeError('apiKey is missing: pass it, or set API_KEY');
-  // Checked here because fetch would quote the whole header in its error.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey (or API_KEY) is not an API key');
+  requireKey(apiKey);
+  const { fetch: own, allowHttp = false } = options;
   return {
-    base: baseOf(options.baseUrl ?? process?.env?.['API_URL'] ?? ''),
+    base: baseOf(options.baseUrl ?? process?.env?.['API_URL'] ?? '', allowHttp),
     apiKey,
     maxTries: integer('maxTries', options.maxTries ?? 5, 1, 100),
     maxWait: integer('maxWait', options.maxWait ?? 65_000, 0, LONGEST_TIMER),
@@ -85,8 +87,8 @@ export function checked(options: ClientOptions) {
     maxInFlight: integer('maxInFlight', options.maxInFlight ?? 16, 1, 1000),
     onRequest: options.onRequest,
     onResponse: options.onResponse,
-    // Browsers throw if `fetch` is called as a method of another object.
-    fetch: options.fetch ?? ((url: URL, init: RequestInit) => fetch(url, init)),
+    // Browsers throw if `fetch` is called as a method of another object, also if it is given.
+    fetch: (url: URL, init: RequestInit) => (own ?? fetch)(url, init),
     clock: options.clock ?? systemClock,
   };
 }
@@ -101,15 +103,30 @@ export function integer(name: string, value: number, min: number, max: number): 
   throw new RangeError(`${name} must be an integer from ${min} to ${max}`);
 }
 
-function baseOf(text: string): URL {
+/** Checked here because fetch would quote the whole header in its error, as if the connection had failed. */
+function requireKey(key: string): void {
+  const [wrong] = /[^\x21-\x7e]/u.exec(key) ?? [];
+  if (wrong === undefined) return;
+  const code = `U+${wrong.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+  throw new TypeError(`apiKey (or API_KEY) has ${kindOf(wrong)} (${code}), which no key has`);
+}
+
+function kindOf(character: string): string {
+  if (/[\r\n\u2028\u2029]/.test(character)) return 'a line end';
+  if (/\s/.test(character)) return 'a blank';
+  if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(character)) return 'an invisible character';
+  return 'a character that is not ASCII';
+}
+
+function baseOf(text: string, allowHttp: boolean): URL {
   if (text === '') throw new TypeError('baseUrl is missing: pass it, or set API_URL');
   if (!URL.canParse(text)) throw new TypeError('baseUrl (or API_URL) is not a URL');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new TypeError('baseUrl must have no user name');
   const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   // Otherwise the key would be readable on the network.
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
-    throw new TypeError('baseUrl must be https, except on localhost');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLocal || allowHttp)))
+    throw new TypeError('baseUrl must be https, except on localhost; allowHttp: true allows http');
   if (!/\/v1\/?$/.test(url.pathname)) throw new TypeError('baseUrl (or API_URL) must end in /v1');
   return url;
 }

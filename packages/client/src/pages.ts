@@ -3,7 +3,8 @@ import { ApiError } from './api-error.js';
 import type { Answer } from './call.js';
 import type { paths } from './generated.js';
 import type { CallOptions } from './options.js';
-import { isEmpty, type Query, type Transport } from './transport.js';
+import { behind, pageAt, type Place } from './place.js';
+import { filled, isEmpty, type Query, type Transport } from './transport.js';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -11,10 +12,8 @@ export interface Page<Item> {
   readonly next: string | undefined;
 }
 
-type Fetch<Item> = (page: URL) => Promise<Answer<readonly Item[]>>;
-
 /** The largest page, so that a whole list takes the fewest requests. */
-const MOST_ITEMS = '100';
+export const MOST_ITEMS = 100;
 
 /** The most ids that a filter of the API may have. */
 const MOST_IDS = 100;
@@ -23,8 +22,19 @@ interface List {
   readonly path: keyof paths;
   readonly query?: Query;
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** False if the API returns the whole list at once, and takes no `limit`. */
-  readonly isPaged?: boolean;
+  /** `whole`: the API returns it at once, and takes no `limit`. `feed`: its last page has a next one too. Default: `paged`. */
+  readonly kind?: 'paged' | 'whole' | 'feed';
+  /** Reads what `from` is given. Default: a page. */
+  readonly placeAt?: (text: string) => Place;
+}
+
+interface Source<Item> {
+  readonly kind: List['kind'];
+  readonly placeAt: (text: string) => Place;
+  /** The address of the page at a place. `limit` holds unless the query has one. */
+  readonly at: (place: Place, limit?: number) => URL;
+  /** Undefined if nothing can be in the list. */
+  readonly fetch: ((page: URL) => Promise<Answer<readonly Item[]>>) | undefined;
 }
 
 /**
@@ -32,46 +42,44 @@ interface List {
  * consumed.
  */
 export class Pages<Item> implements AsyncIterable<Item> {
-  readonly #first: URL;
-  /** Undefined if nothing can be in the list. */
-  readonly #fetch: Fetch<Item> | undefined;
-  readonly #isPaged: boolean;
+  readonly #source: Source<Item>;
+  readonly #start: Place;
 
-  constructor(first: URL, fetch: Fetch<Item> | undefined, isPaged: boolean) {
-    this.#first = first;
-    this.#fetch = fetch;
-    this.#isPaged = isPaged;
+  constructor(source: Source<Item>, start: Place) {
+    this.#source = source;
+    this.#start = start;
   }
 
   /**
-   * The same list from this page on. `page` is the `next` of another page, or the `page` of an error.
+   * The same list, with the same filters, from this page on. `page` is the `next` of another page, the `page` of an error,
+   * or a cursor. Nothing else of an address is used, so the server may have another name now.
    *
-   * @throws RangeError if it is empty, or ApiError if it isn't an address of this list.
+   * @throws TypeError if it is none of these.
    */
   from(page: string): Pages<Item> {
-    // A URL takes an empty address for the first page.
-    if (page.trim() === '') throw new RangeError('page is empty: it must be the next of another page');
-    return new Pages(this.#own(page), this.#fetch, this.#isPaged);
+    return new Pages(this.#source, this.#source.placeAt(page));
   }
 
   /** The first page alone. */
   page(): Promise<Page<Item>> {
-    return this.#page(this.#first);
+    return this.#page(this.#start);
   }
 
   /** Every page, in order. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
-    let url = new URL(this.#first);
-    if (this.#isPaged && !/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
-    const fetched = new Set<string>();
+    const { kind } = this.#source;
+    const limit = kind === 'whole' ? undefined : MOST_ITEMS;
+    let place = this.#start;
+    const fetched = new Set<string | undefined>();
     for (;;) {
-      fetched.add(url.href);
-      const page = await this.#page(url);
+      fetched.add(place.page);
+      const page = await this.#page(place, limit);
       yield page;
       // The next page of the last events is empty, until there are later ones.
-      if (page.next === undefined || page.items.length === 0) return;
-      if (fetched.has(page.next)) throw notFetched('the next page is an earlier one', url);
-      url = new URL(page.next);
+      if (page.next === undefined || (kind === 'feed' && page.items.length === 0)) return;
+      const next = cursorOf(page.next);
+      if (fetched.has(next)) throw notFetched('the next page is an earlier one', this.#source.at(place, limit));
+      place = { types: place.types, page: next };
     }
   }
 
@@ -79,42 +87,61 @@ export class Pages<Item> implements AsyncIterable<Item> {
     for await (const { items } of this.pages()) yield* items;
   }
 
-  async #page(url: URL): Promise<Page<Item>> {
-    if (this.#fetch === undefined) return { items: [], next: undefined };
-    const { data: items, response } = await this.#fetch(url);
-    let next: string | undefined;
-    try {
-      next = LinkHeader.parse(response.headers.get('Link') ?? '').rel('next')[0]?.uri;
-    } catch {
-      throw notFetched('the Link is malformed', url);
-    }
-    return { items, next: next === undefined ? next : this.#own(next, url).href };
+  async #page(place: Place, limit?: number): Promise<Page<Item>> {
+    const { at, fetch } = this.#source;
+    if (fetch === undefined) return { items: [], next: undefined };
+    const url = at(place, limit);
+    const { data, response } = await fetch(url);
+    const items = behind(data, place);
+    const page = nextOf(response.headers, url);
+    return { items, next: page && at({ types: place.types, page }, limit).href };
   }
+}
 
-  /** Refuses a link to anywhere else: the key must only go to the API. */
-  #own(link: string, from = this.#first): URL {
-    const own = this.#first.origin + this.#first.pathname;
-    const url = URL.canParse(link, from.href) ? new URL(link, from) : undefined;
-    if (url !== undefined) url.hash = '';
-    if (url?.href.split('?')[0] === own) return url;
-    throw notFetched(`the next page is not at ${own}`, from);
+export function cursorOf(page: string): string | undefined {
+  return new URL(page).searchParams.get('cursor') ?? undefined;
+}
+
+/**
+ * The cursor in the Link to the next page, if there is one. The rest of its address isn't used: the server may call itself
+ * by another name than the client does, and the key must only go to the latter.
+ */
+function nextOf(headers: Headers, page: URL): string | undefined {
+  try {
+    const link = LinkHeader.parse(headers.get('Link') ?? '').rel('next')[0];
+    if (link === undefined) return undefined;
+    const cursor = cursorOf(new URL(link.uri, page).href);
+    if (cursor) return cursor;
+  } catch {
+    throw notFetched('the Link is malformed', page);
   }
+  throw notFetched('the Link to the next page has no cursor', page);
 }
 
 /** The list at this path of the API. @throws RangeError if a filter has too many ids. */
 export function pagesOf<Item>(
   transport: Pick<Transport, 'at' | 'send'>,
-  { path, query = {}, parameters, isPaged = true }: List,
+  { path, query = {}, parameters = {}, kind, placeAt }: List,
   options: CallOptions = {},
 ): Pages<Item> {
   for (const [name, value] of Object.entries(query))
     if (Array.isArray(value) && value.length > MOST_IDS)
       throw new RangeError(`${name} must have at most ${MOST_IDS} ids, and has ${value.length}`);
+  const source = {
+    kind,
+    placeAt: placeAt ?? ((text: string) => pageAt(text, filled(path, parameters))),
+    at: ({ types, page, event }: Place, most?: number) => {
+      // A place within a page is one of the largest page.
+      const limit = event === undefined ? (query['limit'] ?? most) : MOST_ITEMS;
+      const place = { type: types ?? query['type'], limit, cursor: page ?? query['cursor'] };
+      return transport.at(path, { ...query, ...place }, parameters);
+    },
+    fetch: (page: URL) =>
+      transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>,
+  };
   // A missing parameter is no filter. An empty list is a filter that nothing matches.
   const isNothing = Object.values(query).some(isEmpty);
-  const fetch = (page: URL) =>
-    transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
-  return new Pages(transport.at(path, query, parameters), isNothing ? undefined : fetch, isPaged);
+  return new Pages(isNothing ? { ...source, fetch: undefined } : source, {});
 }
 
 function notFetched(reason: string, page: URL): ApiError {

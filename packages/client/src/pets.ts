@@ -32,13 +32,13 @@ export class Pets {
     return pagesOf(this.#transport, { path: '/pets', query }, options);
   }
 
-  /** One animal. Its response has no `etag`. */
+  /** One animal. Its response's `etag` is one for `change` and `remove`. */
   get(petId: bigint, options?: CallOptions): Call<Pet> {
     // The operation for one animal is deprecated.
     const page = this.#request('GET', '/pets', { ...options, query: { id: [petId] } }).withResponse();
     const found = page.then(({ data: [pet], response }) => {
-      // The entity tag is that of the page.
-      if (pet !== undefined) return { data: pet, response: { ...response, etag: undefined } };
+      // The entity tag is that of the page, which the API takes for the animal's.
+      if (pet !== undefined) return { data: pet, response };
       const { requestId } = response;
       throw new ApiError({ code: 'not_found', message: `no animal has the id ${petId}`, status: 404, requestId });
     });

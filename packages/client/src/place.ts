@@ -1,7 +1,9 @@
-/** A place in the feed: where a page begins, or behind one of its events. The beginning has neither. */
+import { ApiError } from './api-error.js';
+
+/** A place in a list: where a page begins, or in the feed of events behind one of them. The beginning has neither. */
 export interface Place {
-  /** The types of the events that are followed. Undefined: every type. */
-  readonly types: readonly string[] | undefined;
+  /** The types of the events that are followed. Undefined: every type, or those of the list. */
+  readonly types?: readonly string[] | undefined;
   /** The API's cursor of the page. Undefined: the first page. */
   readonly page?: string | undefined;
   /** The id of the last event that was handled, if it is within the page. */
@@ -17,23 +19,50 @@ export function textOf({ types = [], page = '', event = '' }: Place): string | u
 }
 
 /**
- * The place to begin at.
+ * The place at which a list begins.
  *
- * @param cursor what `textOf` made of a place, or a cursor of the API. Undefined: the beginning.
- * @param types of the events that are wanted. Undefined: those of the place.
- * @throws RangeError that names the option and its rule.
+ * @param text a cursor of the API, or the address of a page, whatever the server was called then. Only its cursor is used.
+ * @param path of the list, such as `/pets`.
+ * @throws TypeError if it is neither.
  */
-export function placeAt(cursor: string | undefined, types: readonly string[] | undefined): Place {
+export function pageAt(text: string, path: string): Place {
+  // Plain JavaScript may pass anything.
+  if (typeof text === 'string' && /^[\w.=-]+$/.test(text)) return { page: text };
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const page = url?.searchParams.get('cursor') ?? undefined;
+  // Without a cursor it is the first page.
+  if (url?.pathname.endsWith(`/v1${path}`) === true && page !== '') return { page };
+  throw new TypeError(`no place of the list ${path}: it must be the next of a page, or a cursor`);
+}
+
+/**
+ * The place in the events at which to begin.
+ *
+ * @param text what `textOf` made of a place, or what `pageAt` reads.
+ * @param types of the events that are wanted. Undefined: those of the place.
+ * @throws TypeError if the text is none. RangeError that names the option and its rule.
+ */
+export function placeAt(text: string | undefined, types: readonly string[] | undefined): Place {
   if (types?.length === 0) throw new RangeError('types must name at least one type');
   const wanted = types && [...new Set(types)].sort();
-  if (cursor === undefined) return { types: wanted };
-  // An empty text in a file or a database is more often an accident than the wish to begin anew.
-  if (cursor === '') throw new RangeError('cursor is empty: leave it out to begin with the oldest event');
-  if (!cursor.includes('~')) return { types: wanted, page: cursor };
-  const [, names = '', page = '', event = ''] = SAVED.exec(cursor) ?? [];
-  if (page === '' && event === '') throw new RangeError('cursor must be one of an earlier Following');
+  if (text === undefined) return { types: wanted };
+  const saved = URL.canParse(text) ? null : SAVED.exec(text);
+  if (saved === null) return { types: wanted, page: pageAt(text, '/events').page };
+  const [, names = '', page = '', event = ''] = saved;
+  if (page === '' && event === '') throw new TypeError('cursor must be one of an earlier Following');
   // The saved event may not be among those of other types.
   if (wanted !== undefined && wanted.join() !== names)
     throw new RangeError(`types must be those that cursor was saved with: ${names === '' ? 'every type' : names}`);
   return { types: names === '' ? undefined : names.split(','), page: page || undefined, event: event || undefined };
+}
+
+/** The items of the place's page that come behind its event. @throws ApiError if that isn't among them. */
+export function behind<Item>(items: readonly Item[], { event }: Place): readonly Item[] {
+  if (event === undefined) return items;
+  const index = items.findIndex((item) => (item as { readonly id?: unknown }).id === event);
+  if (index !== -1) return items.slice(index + 1);
+  // The API can't tell an event from its page.
+  const message =
+    'the event of cursor is no longer kept, so events after it may be lost; begin with events.now() and list again';
+  throw new ApiError({ code: 'cursor_expired', message, status: 410 });
 }

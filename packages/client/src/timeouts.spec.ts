@@ -95,7 +95,7 @@ describe('aborting', () => {
     const error = await errorOf(
       store.pets.create({ name: 'Luna', categoryId: 1n }, { signal: AbortSignal.abort(GONE) }),
     );
-    expect(error).toMatchObject({ code: 'aborted', idempotencyKey: expect.stringMatching(/^[\da-f-]{36}$/) });
+    expect(error).toMatchObject({ code: 'aborted', idempotencyKey: expect.stringMatching(/^[\da-f]{32}$/) });
     expect(sent).toEqual([]);
   });
 });

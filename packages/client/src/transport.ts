@@ -6,6 +6,7 @@ import { warnIfDeprecated } from './deprecation.js';
 import { keyless } from './generated.js';
 import { fromJson, toJson } from './json.js';
 import { Limiter } from './limiter.js';
+import { endOf, lossOf } from './no-response.js';
 import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
 import { backOff, isPassing, retryAfterOf } from './retry.js';
 import { version } from './version.js';
@@ -64,8 +65,7 @@ export class Transport {
 
   at(path: string, query: Query, parameters: Readonly<Record<string, unknown>> = {}): URL {
     const { base } = this.#options;
-    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
-    const url = new URL(`${base.pathname.replace(/\/$/, '')}${filled}`, base);
+    const url = new URL(`${base.pathname.replace(/\/$/, '')}${filled(path, parameters)}`, base);
     for (const [name, value] of Object.entries(query))
       // Without a value, an empty list would be no filter. The API refuses an empty value.
       for (const each of isEmpty(value) ? [''] : [value].flat())
@@ -91,7 +91,7 @@ export class Transport {
     } catch (error) {
       // The reason may be any value, also the ApiError of another call.
       const isOver = error instanceof TimedOut || error === sending.signal?.reason;
-      throw isOver ? noResponse(request, 'aborted', 'aborted by the caller', error) : error;
+      throw isOver ? endOf(request, error) : error;
     }
   }
 
@@ -149,7 +149,9 @@ export class Transport {
       tried = await within(clock, tryTimeout, signal, (each) => this.#fetch(request, headers, each));
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      tried = { error: noResponse(request, 'network_error', lossOf(request.url, cause), cause) };
+      // Anything else is an error of the program or of its environment, such as a `fetch` that isn't a function.
+      if (!(cause instanceof TimedOut || cause instanceof ApiError)) throw cause;
+      tried = { error: cause instanceof ApiError ? cause : endOf(request, cause) };
     } finally {
       this.#limiterOf(request).leave(operation === LIMITS ? undefined : tried?.response?.headers, tried?.error);
     }
@@ -165,7 +167,10 @@ export class Transport {
     headers.set('Authorization', `Bearer ${this.#options.apiKey}`);
     // No other server may get the key, and the API never redirects. No cookies: the key alone authenticates.
     const init = { method, body, headers, signal, redirect: 'manual', credentials: 'omit' } as const;
-    const received = await this.#options.fetch(url, init);
+    const lost = (error: unknown) => {
+      throw signal.aborted ? error : lossOf(request, error, this.#options.apiKey);
+    };
+    const received = await this.#options.fetch(url, init).catch(lost);
     const response = responseInfo(received);
     const failed = (text: string, reason = 'unexpected_response'): Tried => {
       // A server may repeat the request in its response, and with it the key.
@@ -180,10 +185,10 @@ export class Transport {
     };
     // In browsers a redirect has the status 0.
     if (!received.ok && received.status < 400) {
-      await received.body?.cancel();
+      await received.body?.cancel().catch(lost);
       return failed('the response is a redirect');
     }
-    const bytes = await bytesOf(received);
+    const bytes = await bytesOf(received, lost);
     if (bytes === undefined) return failed(`a response of over ${MOST_BYTES} bytes`, 'response_too_large');
     const data = valueOf(bytes);
     if (received.ok && isAnswer(operation, response.status, data)) return { data, response };
@@ -206,7 +211,7 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
   if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
   const operation = `${method} ${path}`;
   const isKeyless = keyless.has(operation);
-  const key = method === 'POST' && !isKeyless ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
+  const key = method === 'POST' && !isKeyless ? (idempotencyKey ?? randomKey()) : undefined;
   if (key !== undefined) headers['Idempotency-Key'] = key;
   // `fetch` would fail at each try, as with a broken connection.
   for (const [name, value] of Object.entries(headers))
@@ -225,16 +230,27 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
   };
 }
 
+/** `crypto.randomUUID` doesn't exist on a page of http. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The path with its parameters. */
+export function filled(path: string, parameters: Readonly<Record<string, unknown>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
+}
+
 export function isEmpty(value: Parameter): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The whole body; undefined if it is too large. */
-async function bytesOf({ body }: Response): Promise<ArrayBuffer | undefined> {
+/** The whole body; undefined if it is too large. @param lost throws the error of a body that breaks off. */
+async function bytesOf({ body }: Response, lost: (error: unknown) => never): Promise<ArrayBuffer | undefined> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = body?.getReader();
-  for (let part; (part = (await reader?.read())?.value) !== undefined;) {
+  for (let part; (part = (await reader?.read().catch(lost))?.value) !== undefined;) {
     chunks.push(part);
     size += part.byteLength;
     if (size > MOST_BYTES) {
@@ -252,23 +268,6 @@ function valueOf(bytes: ArrayBuffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** The error of a request without a complete response. */
-function noResponse(request: Request, code: string, message: string, cause: unknown): ApiError {
-  const failure =
-    cause instanceof TimedOut
-      ? { code: 'timeout', message: `not finished after ${cause.milliseconds} ms` }
-      : { code, message, cause };
-  return new ApiError({ ...request, ...failure, status: 0 });
-}
-
-/** How the connection failed. Node.js has the reason in the cause of fetch's error; browsers don't say it. */
-function lossOf({ hostname, port, protocol }: URL, error: unknown): string {
-  const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-  const { code } = (error as { readonly cause?: { readonly code?: unknown } } | undefined)?.cause ?? {};
-  if (code === 'ECONNREFUSED') return `${place} refused the connection`;
-  return `the connection to ${place} failed before the end`;
 }
 
 /** Calls a hook. Its error is reported as uncaught, and doesn't change the call. */

@@ -24,7 +24,7 @@ export class Webhooks {
 
   /** All of the account's webhooks. */
   list(options?: CallOptions): Pages<Webhook> {
-    return pagesOf(this.#transport, { path: '/webhooks', isPaged: false }, options);
+    return pagesOf(this.#transport, { path: '/webhooks', kind: 'whole' }, options);
   }
 
   /** Has the events that happen from now on sent to a URL. Store the secret: it isn't shown again. */

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { instant, MINUTE } from '@adoption-store/domain';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
   AdoptionStore,
@@ -12,6 +15,7 @@ import {
   type StoreEvent,
   verifyWebhook,
 } from '../src/index.js';
+import { forward } from './support/forward.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -73,6 +77,16 @@ it('an entity tag comes with a new animal, and with the error of a failed condit
   const { etag } = (await change(added.response.etag)).response;
   await expect(change(added.response.etag)).rejects.toMatchObject({ kind: 'precondition', etag });
   expect((await change(etag)).response.etag).toBe(etag);
+});
+
+it('an animal that was read is changed and withdrawn with the entity tag of that', async () => {
+  const { pets } = storeOf();
+  const { id } = await pets.create({ name: 'Luna', categoryId: 1n });
+  const read = async () => pets.get(id).withResponse();
+  const { etag: ifMatch } = (await read()).response;
+  await pets.change(id, { name: 'Milo' }, { ifMatch });
+  await expect(pets.change(id, { name: 'Coco' }, { ifMatch })).rejects.toMatchObject({ kind: 'precondition' });
+  await pets.remove(id, { ifMatch: (await read()).response.etag });
 });
 
 it('categories are added, named, listed and removed, and animals are found by them', async () => {
@@ -233,4 +247,74 @@ it('200 POSTs whose requests and answers are lost at random, repeated with the e
   expect(lost).toBeGreaterThan(50);
   const found = (await all(storeOf().pets.list())).map(({ name }) => name).filter((name) => name.startsWith('Lost'));
   expect(found.sort()).toEqual(names.sort());
+});
+
+describe.each([
+  ['without PUBLIC_URL', undefined],
+  ['with PUBLIC_URL', 'https://store.example'],
+])('a server %s', (_what, publicUrl) => {
+  const named = useApi({ publicUrl });
+  const proxy = createServer((request, response) => {
+    forward(request, response, named.origin, request.url?.replace('/store/', '/'));
+  });
+  const names: string[] = [];
+
+  beforeAll(async () => {
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    names.push(`${named.origin}/v1`, `http://localhost:${named.port}/v1/`, `http://127.0.0.1:${port}/store/v1`);
+  });
+  afterAll(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+
+  const storeAt = (baseUrl: string) => new AdoptionStore({ baseUrl, apiKey: named.key });
+  /** Each list, with pages of one item, but for that which the API returns at once. */
+  const listsOf = ({ categories, events, orders, pets, webhooks }: AdoptionStore, webhookId: string) => [
+    pets.list({ limit: 1 }),
+    categories.list({ limit: 1 }),
+    orders.list({ limit: 1 }),
+    webhooks.list(),
+    webhooks.deliveries(webhookId, { limit: 1 }),
+    events.list({ limit: 1, types: ['pet.added', 'order.placed'] }),
+  ];
+
+  it('has the same lists, followers and stored places through each of its names', async () => {
+    const [first = ''] = names;
+    const writer = storeAt(first);
+    const webhook = await writer.webhooks.create({ url: 'https://shelter.example/' });
+    for (const name of ['Luna', 'Lucy', 'Luca']) {
+      const { id: petId } = await writer.pets.create({ name, categoryId: 1n });
+      await writer.categories.create({ name });
+      await writer.orders.create({ petId });
+      await writer.webhooks.ping(webhook.id);
+    }
+    const expected = await Promise.all(listsOf(writer, webhook.id).map(all<{ readonly id: unknown }>));
+    expect(expected.map(({ length }) => length)).toEqual([3, 3, 3, 1, 3, 6]);
+    const everything = await all(writer.events.list());
+    for (const [index, name] of names.entries()) {
+      const store = storeAt(name);
+      const other = storeAt(names[(index + 1) % names.length] ?? '');
+      const others = listsOf(other, webhook.id);
+      for (const [place, list] of listsOf(store, webhook.id).entries()) {
+        expect(await all<{ readonly id: unknown }>(list)).toEqual(expected[place]);
+        const { next } = await list.page();
+        if (next === undefined) continue;
+        expect(next).toMatch(new RegExp(`^${name.replace(/\/$/, '')}/`));
+        expect(await all<{ readonly id: unknown }>(others[place]?.from(next) ?? list)).toEqual(
+          expected[place]?.slice(1),
+        );
+      }
+      const followed = store.events.follow();
+      for await (const event of followed) if (event.id === everything[1]?.id) break;
+      const { cursor = '' } = followed;
+      for (const rest of [other.events.catchUp({ cursor }), other.events.list({ limit: 2 }).from(cursor)])
+        expect(await all(rest)).toEqual(everything.slice(2));
+      const { next = '' } = await store.events.list({ limit: 3 }).page();
+      expect(await all(other.events.catchUp({ cursor: next }))).toEqual(everything.slice(3));
+      const now = await store.events.now();
+      expect(await all(other.events.list().from(now))).toEqual([]);
+    }
+  });
 });

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { DAY, instant } from '@adoption-store/domain';
 import { temporaryFolder, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { minifySync } from '@swc/core';
 import { Webhook } from 'standardwebhooks';
 import ts from 'typescript';
 import { keepCopy } from '../examples/copy.js';
@@ -31,8 +32,8 @@ const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
   'messages.ts': /^"Is Luna still there\?" is queued\n$/,
 };
-/** Those that end when they are told to. */
-const ENDLESS = ['copy.ts', 'events.ts', 'webhooks.ts'];
+/** Those with a test of their own. */
+const OTHERS = ['copy.ts', 'events.ts', 'nightly.ts', 'webhooks.ts'];
 
 describe('the examples', () => {
   // First, because they say the ids of the animals.
@@ -47,7 +48,7 @@ describe('the examples', () => {
   });
 
   it('are all tested', () => {
-    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(OUTPUTS), ...ENDLESS].sort());
+    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(OUTPUTS), ...OTHERS].sort());
   });
 
   it('that follows the events tells each adoption once, however often it is stopped and started', async () => {
@@ -62,6 +63,21 @@ describe('the examples', () => {
       child.kill('SIGINT');
       expect(await once(child, 'exit')).toEqual([0, null]);
     }
+    await folder.remove();
+  });
+
+  it('that catches up every night prints each event once, and ends', async () => {
+    const folder = await temporaryFolder();
+    const nights: string[][] = [];
+    for (const name of ['Simba', 'Nala']) {
+      await storeOf().pets.create({ name, categoryId: 1n });
+      const { child, printed } = start('nightly.ts', { CURSOR_FILE: join(folder.path, 'cursor.txt') });
+      await once(child, 'close');
+      nights.push(printed.stdout.trim().split('\n'));
+    }
+    const [first = [], second = []] = nights;
+    expect(first.length).toBeGreaterThan(1);
+    expect(second).toEqual([expect.stringMatching(/ pet\.added$/)]);
     await folder.remove();
   });
 
@@ -85,6 +101,45 @@ describe('the examples', () => {
 
   it.each(['quick-start.ts', 'copy.ts'])('%s is in the README unchanged', (name) => {
     expect(read(join(CLIENT, 'README.md'))).toContain(`\`\`\`ts\n${read(join(EXAMPLES, name))}\`\`\`\n`);
+  });
+});
+
+describe('the built package', () => {
+  const fileOf = (name: string, from: string) =>
+    name.startsWith('.')
+      ? join(from, name.endsWith('.js') ? name : `${name}.js`)
+      : require.resolve(name, { paths: [from] });
+
+  /** The module and those that it needs, each minified, by their files. */
+  function minified(file: string, found = new Map<string, string>()): Map<string, string> {
+    if (found.has(file)) return found;
+    const source = read(file);
+    const module = /^(?:import|export) /m.test(source);
+    found.set(file, minifySync(source, { module, compress: true, mangle: true }).code);
+    for (const [, name = ''] of source.matchAll(/(?:from |require\()["']([^"']+)["']/g))
+      minified(fileOf(name, dirname(file)), found);
+    return found;
+  }
+  const kilobytes = (modules: Map<string, string>) => [...modules.values()].join('').length / 1000;
+
+  it('is as small as the README says', () => {
+    const [, client, webhooks] =
+      /less than (\d+) kB.+?less than (\d+) kB more/s.exec(read(join(CLIENT, 'README.md'))) ?? [];
+    const size = kilobytes(minified(join(CLIENT, 'dist/client.js')));
+    expect(size).toBeLessThan(Number(client));
+    expect(kilobytes(minified(join(CLIENT, 'dist/index.js'))) - size).toBeLessThan(Number(webhooks));
+  });
+
+  it.each([
+    ['a browser', ['lib.es2018.d.ts', 'lib.dom.d.ts'], []],
+    ['Node.js', ['lib.es2020.d.ts'], ['node']],
+  ])('has types that need little of the language in %s', (_where, lib, types) => {
+    const module = ts.ModuleKind.NodeNext;
+    const program = ts.createProgram([join(CLIENT, 'dist/index.d.ts')], { lib, types, module, strict: true });
+    const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(join(CLIENT, 'dist')));
+    expect(own.length).toBeGreaterThan(10);
+    const found = own.flatMap((file) => program.getSemanticDiagnostics(file));
+    expect(found.map(({ messageText }) => messageText)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 export * from './another-postgres.js';
 export * from './axe.js';
 export * from './broken-words.js';
+export * from './certificate.js';
 export * from './chromium.js';
 export * from './database.js';
 export * from './database-gate.js';

@@ -131,6 +131,20 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(await field.inputValue()).toBe('');
   });
 
+  it.each([
+    ['aas_\u200blive', 'an invisible character (U+200B)'],
+    ['aas live', 'a blank (U+0020)'],
+    ['aas_\u2028live', 'a line end (U+2028)'],
+    ['ключ', 'a character that is not ASCII (U+043A)'],
+  ])('names what is wrong with the pasted key %j, and sends nothing', async (key, what) => {
+    const sent: string[] = [];
+    const note = (request: { url(): string }) => sent.push(request.url());
+    page.on('request', note);
+    expect(await pasteKey(key)).toBe(`Not used: the key has ${what}, which no key has.`);
+    page.off('request', note);
+    expect(sent).toEqual([]);
+  });
+
   it('calls the API with a pasted key, and shows an int64 to its last digit', async () => {
     await pasteKey();
     const add = operation('createPet');

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
-import { CHROMIUM_ARGS, findChromium } from '@adoption-store/test-support';
+import { CHROMIUM_ARGS, findChromium, folderOf, makeCertificate, temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
+import { forward } from '../support/forward.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the client in a browser, for there is no Chromium here');
@@ -49,27 +51,46 @@ function fileAt(path: string): string {
   }
 }
 
+/** Chromium takes a page of this name for one of another machine: only with https it is a secure context. */
+const NAME = 'store.test';
+const OPENSSL = folderOf('a page of https', 'openssl', 'openssl');
+
 (executablePath === undefined ? describe.skip : describe)('a page of another origin, in Chromium,', () => {
   let browser: Browser;
-  let server: Server;
   let page: Page;
+  const servers: Server[] = [];
   // Before the API's own end, which would wait for a connection that the browser has opened and not used.
   afterAll(async () => {
     await browser.close();
-    server.close();
+    for (const server of servers) server.close();
   });
   const api = useApi();
 
   beforeAll(async () => {
-    server = createServer(({ url = '/' }, response) => {
-      response.setHeader('content-type', url === '/' ? 'text/html' : 'text/javascript');
-      response.end(url === '/' ? DOCUMENT : fileAt(url));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_ARGS });
-    page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const args = [...CHROMIUM_ARGS, `--host-resolver-rules=MAP ${NAME} 127.0.0.1`];
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    page = await open(createServer(serve), 'http', '127.0.0.1');
   });
+
+  /** A server of the page, and behind it the API. */
+  const serve: RequestListener = (request, response) => {
+    const { url = '/' } = request;
+    if (url.startsWith('/v1/')) {
+      forward(request, response, api.origin);
+      return;
+    }
+    response.setHeader('content-type', url === '/' ? 'text/html' : 'text/javascript');
+    response.end(url === '/' ? DOCUMENT : fileAt(url));
+  };
+
+  /** The page of this server, opened by this name. */
+  async function open(server: Server, scheme: string, name: string): Promise<Page> {
+    servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const opened = await browser.newPage({ ignoreHTTPSErrors: true });
+    await opened.goto(`${scheme}://${name}:${(server.address() as AddressInfo).port}`);
+    return opened;
+  }
 
   /** What this program of the page returns. */
   const run = (key: string, program: string) =>
@@ -162,5 +183,42 @@ function fileAt(path: string): string {
     `,
     );
     expect(seen).toEqual(['Coco', 'undefined', 2n ** 63n - 1n]);
+  });
+
+  it.each([
+    { scheme: 'http', isSecure: false },
+    ...(OPENSSL === undefined ? [] : [{ scheme: 'https', isSecure: true }]),
+  ])('works on $scheme with the given fetch of the browser, and shows its errors as what they are', async (its) => {
+    const folder = await temporaryFolder();
+    const { key } = await api.openKey('free');
+    const tls = () => {
+      const { pem } = makeCertificate(folder.path);
+      return createSecureServer({ key: pem, cert: pem }, serve);
+    };
+    const opened = await open(its.isSecure ? tls() : createServer(serve), its.scheme, NAME);
+    await folder.remove();
+    const seen = await opened.evaluate<unknown>(`(async () => {
+      const { AdoptionStore } = await import('@adoption-store/client');
+      const options = { baseUrl: location.origin + '/v1', apiKey: '${key}', allowHttp: true, maxTries: 1 };
+      const store = new AdoptionStore({ ...options, fetch: globalThis.fetch });
+      const { id } = await store.pets.create({ name: 'Rex', categoryId: 7n });
+      const { id: other } = await store.pets.create({ name: 'Max', categoryId: 7n });
+      const names = [];
+      for await (const { items } of store.pets.list({ id: [id, other], limit: 1 }).pages()) names.push(items[0].name);
+      const withErrors = (more) => new AdoptionStore({ ...options, ...more }).pets.get(id).catch(({ name, code }) => [name, code]);
+      return {
+        isSecure: isSecureContext && crypto.randomUUID !== undefined,
+        names,
+        illegal: await withErrors({ fetch: (...call) => fetch.call({}, ...call) }),
+        lost: await withErrors({ baseUrl: 'http://127.0.0.1:1/v1' }),
+      };
+    })()`);
+    expect(seen).toEqual({
+      isSecure: its.isSecure,
+      names: ['Rex', 'Max'],
+      illegal: ['TypeError', undefined],
+      lost: ['ApiError', 'network_error'],
+    });
+    await opened.close();
   });
 });
