@@ -1,7 +1,6 @@
 import { EVENT_TYPES, type PublishedEvent } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
 import { type Described, int64, isoTime, object, oneOf, schemaRef, time } from '../http/operations/schema.js';
-import { QUEUED } from '../messages/message.schema.js';
 
 export const PLACED_EVENT = {
   id: 'evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6',
@@ -29,7 +28,12 @@ const SENT_EVENT = {
   ...PLACED_EVENT,
   id: 'evt_9e8d7c6b5a4f3e2d1c0b9a8f7e6d5c4b',
   type: 'message.sent',
-  data: { ...QUEUED, status: 'sent' },
+  data: {
+    id: 'msg_2Yb8kQ0xWm4TzR7nLc5VhJ1s',
+    message: 'Is Luna still there?',
+    status: 'sent',
+    createdAt: '2026-11-21T12:00:00.000Z',
+  },
 };
 
 /** With its format no generated client takes it for an int32. With its maximum it needs no bigint. */

@@ -182,6 +182,11 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(result).toEqual(['9007199254740993', '{"id":9007199254740993}']);
   });
 
+  it('offers the words of a filter', async () => {
+    const status = operation('listPets').locator('tr[data-param-name=status]');
+    expect(await status.locator('option').allInnerTexts()).toEqual(['--', 'available', 'pending', 'sold']);
+  });
+
   it('shows the command of a request without the key', async () => {
     const command = await operation('listPets').locator('.curl').innerText();
     expect(command).toContain('Authorization: Bearer YOUR_API_KEY');
