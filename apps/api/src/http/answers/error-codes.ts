@@ -5,6 +5,7 @@ import {
   escapeInvisible,
   type RequestErrorCode,
 } from '@adoption-store/domain';
+import { redactKeys } from '@adoption-store/telemetry';
 import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -81,8 +82,10 @@ export function quoted(name: string): string {
   return escapeInvisible(JSON.stringify(cut(name, 50)));
 }
 
+/** Without keys, because a careless client may have put one there, and shows its errors to others. */
 function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  const safe = redactKeys(text);
+  return safe.length > most ? `${safe.slice(0, most)}…` : safe;
 }
 
 /** The body of every error response. */
