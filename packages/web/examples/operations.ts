@@ -24,4 +24,4 @@ const order = await store.orders.create({ petId: 1n });
 console.log(`order ${order.id} is ${order.status}`);
 
 // listEvents
-for await (const { type, data } of store.events.follow()) console.log(`${type} ${data.id}`);
+for await (const { type, createdAt } of store.events.follow()) console.log(`${createdAt} ${type}`);
