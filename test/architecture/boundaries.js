@@ -24,6 +24,21 @@ export const rules = [
     to: { pathNot: ['^packages/domain/src/', npm('@jest/globals', 'fast-check')] },
   },
   {
+    name: 'contexts-know-no-published-language',
+    comment: 'What others see of a resource follows from it. Events, webhooks and apps publish it.',
+    from: { path: '^packages/domain/src/(accounts|animals|categories|kernel|messages|orders)/' },
+    to: { path: '^packages/domain/src/published/' },
+  },
+  {
+    name: 'published-language-knows-entities-alone',
+    comment: 'It says how a resource is written, and decides nothing.',
+    from: { path: '^packages/domain/src/published/' },
+    to: {
+      path: '^packages/domain/src/',
+      pathNot: '^packages/domain/src/(published/|kernel/clock|animals/animal|messages/message|orders/order)[^/]*$',
+    },
+  },
+  {
     name: 'config-imports-no-other-package',
     comment: 'Settings are read before any other package is used. The names of the scopes are the domain’s.',
     from: { path: '^packages/config/src/' },

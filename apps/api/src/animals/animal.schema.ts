@@ -5,6 +5,8 @@ import {
   type NewAnimal,
   type NewAnimalInput,
   PET_STATUSES,
+  type PetJson,
+  petJson,
   type PetStatus,
 } from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
@@ -35,7 +37,7 @@ const animal = {
   id: int64('Unique identifier, assigned by the service on creation.', 1),
   ...newAnimal,
   status: openSet(PET_STATUSES, 'The progress of the adoption.'),
-} satisfies Record<keyof Animal, Described>;
+} satisfies Record<keyof PetJson, Described>;
 
 /** `PetStatus` is only for requests. For responses the set is open, because a status may be added later. */
 export const animalSchemas = new ResourceSchemas({
@@ -83,6 +85,14 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
   readonly status!: PetStatus | undefined;
 }
 
+const write = animalSchemas.serialiser('Pet');
+const writeAll = animalSchemas.listSerialiser('Pet');
+
 /** The JSON of an animal: a Pet. */
-export const presentAnimal: (animal: Animal) => string = animalSchemas.serialiser('Pet');
-export const presentAnimals: (page: readonly Animal[]) => string = animalSchemas.listSerialiser('Pet');
+export function presentAnimal(animal: Animal): string {
+  return write(petJson(animal));
+}
+
+export function presentAnimals(page: readonly Animal[]): string {
+  return writeAll(page.map(petJson));
+}

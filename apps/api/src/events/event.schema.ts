@@ -1,6 +1,6 @@
-import { EVENT_TYPES, type PublishedEvent } from '@adoption-store/domain';
+import { EVENT_TYPES, isoTime, type PublishedEvent } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import { type Described, int64, isoTime, object, oneOf, schemaRef, time } from '../http/operations/schema.js';
+import { type Described, int64, object, oneOf, schemaRef, time } from '../http/operations/schema.js';
 
 export const PLACED_EVENT = {
   id: 'evt_5f0d4a3c9b7e4d21a6c8f1b2e3d4c5a6',

@@ -1,12 +1,13 @@
-import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
+import {
+  MAX_MESSAGE_LENGTH,
+  type Message,
+  MESSAGE_STATUSES,
+  type MessageJson,
+  messageJson as publishedMessage,
+} from '@adoption-store/domain';
 import { pathParameter } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import { type Described, exampleOf, isoTime, object, openSet, schemaRef, time } from '../http/operations/schema.js';
-
-interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
-  readonly message: string;
-  readonly createdAt: string;
-}
+import { type Described, exampleOf, object, openSet, schemaRef, time } from '../http/operations/schema.js';
 
 export const QUEUED = {
   id: 'msg_2Yb8kQ0xWm4TzR7nLc5VhJ1s',
@@ -37,7 +38,7 @@ const presented = {
   message: text,
   status: schemaRef('MessageStatus'),
   createdAt: time('When the message was queued.'),
-} satisfies Record<keyof PresentedMessage, Described>;
+} satisfies Record<keyof MessageJson, Described>;
 
 export const messageSchemas = new ResourceSchemas({
   Message: object('A message to the store.', presented, QUEUED),
@@ -59,7 +60,6 @@ export class NewMessageBody {
 const write = messageSchemas.serialiser('Message');
 
 /** The JSON of a message: a Message. */
-export function presentMessage({ id, text, status, createdAt }: Message): string {
-  const presented: PresentedMessage = { id, message: text, status, createdAt: isoTime(createdAt) };
-  return write(presented);
+export function presentMessage(message: Message): string {
+  return write(publishedMessage(message));
 }

@@ -1,13 +1,7 @@
-import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
+import { type Order, ORDER_STATUSES, type OrderJson, orderJson as publishedOrder } from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import { type Described, exampleOf, int64, isoTime, object, oneOf, openSet, time } from '../http/operations/schema.js';
-
-interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
-  readonly petId: AnimalId;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import { type Described, exampleOf, int64, object, oneOf, openSet, time } from '../http/operations/schema.js';
 
 export const OrderId = pathId({ name: 'orderId', description: 'Identifier of the order.', component: 'OrderId' });
 
@@ -31,7 +25,7 @@ const order = {
   status: openSet(ORDER_STATUSES, 'The progress of the order. All except `placed` are final.'),
   createdAt: time('When the order was placed.'),
   updatedAt: time('When its status last changed.'),
-} satisfies Record<keyof PresentedOrder, Described>;
+} satisfies Record<keyof OrderJson, Described>;
 
 export const orderSchemas = new ResourceSchemas({
   Order: object('An order for one animal.', order, PLACED),
@@ -56,13 +50,9 @@ const writeAll = orderSchemas.listSerialiser('Order');
 
 /** The JSON of an order: an Order. */
 export function presentOrder(order: Order): string {
-  return write(jsonOf(order));
+  return write(publishedOrder(order));
 }
 
 export function presentOrders(orders: readonly Order[]): string {
-  return writeAll(orders.map(jsonOf));
-}
-
-function jsonOf({ id, animalId, status, createdAt, updatedAt }: Order): PresentedOrder {
-  return { id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+  return writeAll(orders.map(publishedOrder));
 }

@@ -1,6 +1,7 @@
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
+  isoTime,
   KEPT_ATTEMPTS,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
@@ -17,7 +18,7 @@ import {
 import { PLACED_EVENT } from '../events/event.schema.js';
 import { pathParameter } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
-import { type Described, isoTime, object, oneOf, openSet, schemaRef, time } from '../http/operations/schema.js';
+import { type Described, object, oneOf, openSet, schemaRef, time } from '../http/operations/schema.js';
 import type { Given } from '../http/operations/validation.js';
 
 const NOON = '2026-11-21T12:00:00.000Z';

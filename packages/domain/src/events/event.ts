@@ -3,8 +3,11 @@ import type { AnimalEvent } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
-import type { Message, MessageEvent } from '../messages/message.js';
-import { type Order, type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
+import type { MessageEvent } from '../messages/message.js';
+import { type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
+import { messageJsonText } from '../published/message.js';
+import { orderJsonText } from '../published/order.js';
+import { petJsonText } from '../published/pet.js';
 
 /** `evt_` and 32 hexadecimal digits. */
 export type EventId = Branded<string, 'EventId'>;
@@ -94,29 +97,8 @@ export function cursorExpired(): DomainError {
   );
 }
 
-/** The JSON of an event's data: the resource as the API shows it. It is stored and published as this text. */
+/** The JSON of an event's data. It is written with the change, stored and given to every reader as this text. */
 export function publishedData({ data }: StoreEvent): string {
-  if ('animalId' in data) return json(orderFields(data));
-  // An animal is shown with all its fields.
-  return json('text' in data ? messageFields(data) : { ...data });
-}
-
-function orderFields({ id, animalId: petId, status, createdAt, updatedAt }: Order) {
-  return { id, petId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
-}
-
-function messageFields({ id, text: message, status, createdAt }: Message) {
-  return { id, message, status, createdAt: isoTime(createdAt) };
-}
-
-function isoTime(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
-
-/** Not JSON.stringify alone, because it refuses bigints. */
-function json(fields: Readonly<Record<string, string | bigint>>): string {
-  const members = Object.entries(fields).map(
-    ([name, value]) => `"${name}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`,
-  );
-  return `{${members.join(',')}}`;
+  if ('animalId' in data) return orderJsonText(data);
+  return 'text' in data ? messageJsonText(data) : petJsonText(data);
 }

@@ -15,7 +15,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { INSUFFICIENT_PRIVILEGE, isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
-import { storeEventOfEach } from '../events/outbox.js';
+import { ADDITION_TEXTS, additionTexts, storeAdditions } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 /** The database ends an import after an hour, in case its process is frozen. Replaces shorter timeouts of the role. */
@@ -35,10 +35,11 @@ const columns = new Columns(animalSchema);
 // LIKE copies the columns and checks of `animals`, also those that are added later. `position` keeps the file's order.
 const STAGE = `
   CREATE TEMPORARY TABLE imported_animals (
-    position bigint NOT NULL, line bigint NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
+    position bigint NOT NULL, line bigint NOT NULL, before_id text NOT NULL, behind_id text NOT NULL,
+    LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
   );
   ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
-const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}) FROM STDIN`;
+const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}, ${ADDITION_TEXTS}) FROM STDIN`;
 
 const TAKEN = `
   SELECT position, line, 'id ' || id || ' is that of ' || CASE
@@ -68,21 +69,20 @@ const ADVANCE_SEQUENCE = `
   FROM (SELECT max(id) AS given FROM imported_animals) AS file, animals_id_seq
   WHERE given >= last_value`;
 
-const STORE_ADDED = storeEventOfEach('pet.added', columns.listNamed(), 'added');
 const STORE_IDENTIFIED = `
   WITH added AS (
     INSERT INTO animals (id, ${columns.listInserted()})
     SELECT id, ${columns.listInserted()} FROM imported_animals WHERE id IS NOT NULL
-    RETURNING ${columns.list()}
   )
-  ${STORE_ADDED}`;
+  ${storeAdditions('imported_animals')} WHERE id IS NOT NULL`;
 const STORE_OTHERS = `
-  WITH added AS (
-    INSERT INTO animals (${columns.listInserted()})
-    SELECT ${columns.listInserted()} FROM imported_animals WHERE id IS NULL ORDER BY position
-    RETURNING ${columns.list()}
-  ), event AS (${STORE_ADDED})
-  SELECT min(id) AS first, max(id) AS last FROM added`;
+  WITH identified AS (
+    SELECT nextval('animals_id_seq') AS id, ${columns.listInserted()}, ${ADDITION_TEXTS}
+    FROM imported_animals WHERE id IS NULL ORDER BY position
+  ), added AS (
+    INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
+  ), event AS (${storeAdditions('identified')})
+  SELECT min(id) AS first, max(id) AS last FROM identified`;
 
 const OWNER = `SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid = 'animals'::regclass`;
 
@@ -163,7 +163,8 @@ type Field = string | number | bigint | null;
 async function* linesOf(parts: AsyncIterable<readonly AnimalToImport[]>): AsyncGenerator<string> {
   let position = 0;
   for await (const part of parts) {
-    const values = columns.valuesOf(part.map(({ animal }) => animal)) as Field[][];
+    const animals = part.map(({ animal }) => animal);
+    const values = [...columns.valuesOf(animals), ...additionTexts(animals)] as Field[][];
     const rows = part.map(({ line, id }, index) => {
       position += 1;
       return [position, line, id ?? null, ...values.map((column) => column[index] ?? null)].map(fieldOf).join('\t');

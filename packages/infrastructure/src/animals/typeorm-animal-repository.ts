@@ -21,7 +21,14 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { Columns, hasStatus } from '../database/columns.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { addEvents, eventValues, storeEventOfEach, storeEvents } from '../events/outbox.js';
+import {
+  addEvents,
+  ADDITION_TEXTS,
+  additionTexts,
+  eventValues,
+  storeAdditions,
+  storeEvents,
+} from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 const columns = new Columns(animalSchema);
@@ -53,31 +60,34 @@ const PAGES_BY_STATUS = {
   ) AS page`,
 };
 
-/** SQL that stores the event of each row of `added`. */
-const STORE_ADDED = storeEventOfEach('pet.added', columns.listNamed(), 'added');
+/** The parameters of an addition: those of `columns`, then those of `additionTexts`. */
+const BEFORE_ID = `$${columns.insertedCount + 1}::text`;
+const BEHIND_ID = `$${columns.insertedCount + 2}::text`;
 
 const ADD = {
   name: 'animals add',
   text: `
   WITH added AS (
     INSERT INTO animals (${columns.listInserted()}) VALUES (${columns.listParameters()}) RETURNING ${columns.list()}
-  ), event AS (${STORE_ADDED})
+  ), event AS (${storeAdditions('added', [BEFORE_ID, BEHIND_ID])})
   SELECT * FROM added`,
 };
 
-// The column draws its ids in the order of the animals, because volatile values are computed after the sort. An
-// explicit nextval would need a right on the sequence that the role of the services doesn't have.
+const GIVEN = `unnest(${columns.listArrays()}, ${BEFORE_ID}[], ${BEHIND_ID}[])
+    WITH ORDINALITY AS given (${columns.listInserted()}, ${ADDITION_TEXTS}, place)`;
+
+// The ids are in the order of the animals, because volatile values are computed after the sort.
+const WITH_IDS = `SELECT next_animal_id() AS id, ${columns.listInserted()}, ${ADDITION_TEXTS}`;
+const STORE_GIVEN = `added AS (
+    INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
+    RETURNING ${columns.list()}
+  ), event AS (${storeAdditions('identified')})
+  SELECT * FROM added ORDER BY id`;
+
 const ADD_ALL = {
   name: 'animals add all',
   text: `
-  WITH added AS (
-    INSERT INTO animals (${columns.listInserted()})
-    SELECT ${columns.listInserted()}
-    FROM unnest(${columns.listArrays()}) WITH ORDINALITY AS given (${columns.listInserted()}, place)
-    ORDER BY place
-    RETURNING ${columns.list()}
-  ), event AS (${STORE_ADDED})
-  SELECT * FROM added ORDER BY id`,
+  WITH identified AS (${WITH_IDS} FROM ${GIVEN} ORDER BY place), ${STORE_GIVEN}`,
 };
 
 // Locks the categories as a foreign key would, so that they aren't removed until the transaction ends. They are locked
@@ -86,15 +96,12 @@ const ADD_ALL_KNOWN = {
   name: 'animals add all known',
   text: `
   WITH given AS (
-    SELECT * FROM unnest(${columns.listArrays()}) WITH ORDINALITY AS given (${columns.listInserted()}, place)
+    SELECT * FROM ${GIVEN}
   ), known AS MATERIALIZED (
     SELECT id FROM categories WHERE id IN (SELECT category_id FROM given) ORDER BY id FOR KEY SHARE
-  ), added AS (
-    INSERT INTO animals (${columns.listInserted()})
-    SELECT ${columns.listInserted()} FROM given WHERE category_id IN (SELECT id FROM known) ORDER BY place
-    RETURNING ${columns.list()}
-  ), event AS (${STORE_ADDED})
-  SELECT * FROM added ORDER BY id`,
+  ), identified AS (
+    ${WITH_IDS} FROM given WHERE category_id IN (SELECT id FROM known) ORDER BY place
+  ), ${STORE_GIVEN}`,
 };
 
 const LOCK_CATEGORY = 'SELECT FROM categories WHERE id = $1 FOR KEY SHARE';
@@ -182,14 +189,14 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       if (outcome instanceof DomainError) throw outcome;
       return inserted(outcome);
     }
-    const values = columns.valuesOf([animal]).flat();
+    const values = additionValues([animal]).flat();
     return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 
   /** Stores each animal under a new id, in the given order. For a refused one the result has its error. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly (Animal | DomainError)[]> {
     if (this.policy === 'strict') return this.addKnown(animals);
-    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
+    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, additionValues(animals)));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -239,13 +246,18 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     animals: readonly NewAnimal[],
     transaction?: Transaction,
   ): Promise<readonly (Animal | DomainError)[]> {
-    const values = columns.valuesOf(animals);
+    const values = additionValues(animals);
     const stored = columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL_KNOWN, values, transaction));
     // All animals of a known category were stored, in the given order.
     const known = new Set(stored.map(({ categoryId }) => categoryId));
     const next = stored.values();
     return animals.map(({ categoryId }) => (known.has(categoryId) ? inserted(next.next().value) : unknownCategory()));
   }
+}
+
+/** The parameters of the statements that add animals. */
+function additionValues(animals: readonly NewAnimal[]): unknown[][] {
+  return [...columns.valuesOf(animals), ...additionTexts(animals)];
 }
 
 function inserted(animal: Animal | undefined): Animal {

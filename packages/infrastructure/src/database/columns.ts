@@ -35,6 +35,7 @@ export function interval(value: string): string {
 /** The columns of an entity's schema, for hand-written SQL. */
 export class Columns<Entity extends object> {
   readonly count: number;
+  readonly insertedCount: number;
   private readonly selected;
   private readonly inserted;
 
@@ -51,16 +52,12 @@ export class Columns<Entity extends object> {
     this.selected = all.filter(({ isSelected }) => isSelected);
     this.inserted = all.filter(({ isGenerated }) => !isGenerated);
     this.count = this.selected.length;
+    this.insertedCount = this.inserted.length;
   }
 
   /** The columns to read: `id, name`, or with a table's alias `alias.id, alias.name`. */
   list(alias?: string): string {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
-  }
-
-  /** The columns to read, each under the name of its property: `category_id AS "categoryId"`. */
-  listNamed(): string {
-    return this.selected.map(({ name, property }) => `${name} AS "${String(property)}"`).join(', ');
   }
 
   /** The columns to insert: `name, status`. */

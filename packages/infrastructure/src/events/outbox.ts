@@ -1,4 +1,4 @@
-import { type EventType, publishedData, receiverOf, type StoreEvent } from '@adoption-store/domain';
+import { type NewAnimal, petTextAroundId, publishedData, receiverOf, type StoreEvent } from '@adoption-store/domain';
 import type { EntityManager } from 'typeorm';
 
 /** The `account_id` of events that are for every account. No account has this id. */
@@ -24,14 +24,22 @@ export async function addEvents(manager: EntityManager, events: readonly StoreEv
   if (events.length > 0) await manager.query(storeEvents(1), eventValues(events));
 }
 
+/** The columns of `additionTexts`. */
+export const ADDITION_TEXTS = 'before_id, behind_id';
+
+/** The texts between which the id of each new animal stands in its event, as one array for each column. */
+export function additionTexts(animals: readonly NewAnimal[]): readonly [before: string[], behind: string[]] {
+  const texts = animals.map(petTextAroundId);
+  return [texts.map(({ before }) => before), texts.map(({ behind }) => behind)];
+}
+
 /**
- * SQL that stores an event for every account about each row of a table or CTE, in the order of its rows.
+ * SQL that stores the event of each added animal, in the order of the rows.
  *
- * @param fields the columns of the published data, each with the name of its field.
+ * @param rows a table or CTE with the id of each animal.
+ * @param texts SQL for its texts. Default: columns of `rows`.
  */
-export function storeEventOfEach(type: EventType, fields: string, rows: string): string {
-  // Unlike json_build_object, row_to_json writes no spaces, as `publishedData`.
+export function storeAdditions(rows: string, [before, behind] = ['before_id', 'behind_id']): string {
   return `
-    INSERT INTO event_outbox (type, data)
-    SELECT '${type}', row_to_json(shown) FROM (SELECT ${fields} FROM ${rows}) AS shown`;
+    INSERT INTO event_outbox (type, data) SELECT 'pet.added', (${before} || id || ${behind})::json FROM ${rows}`;
 }

@@ -37,7 +37,7 @@ function parametersOf(query: object): readonly DescribedParameter[] {
   return (Reflect.getMetadata(PARAMETERS, query) as readonly DescribedParameter[] | undefined) ?? [];
 }
 
-const LIMIT = /^(?:[1-9][0-9]?|100)$/;
+const POSITIVE = /^[1-9][0-9]{0,8}$/;
 
 /** The query parameter `limit`, as a number. */
 export function Limit(): PropertyDecorator {
@@ -53,7 +53,7 @@ export function Limit(): PropertyDecorator {
       'Limit',
     ),
     Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && LIMIT.test(value) ? Number(value) : value,
+      typeof value === 'string' && POSITIVE.test(value) && Number(value) <= MAX_PAGE_SIZE ? Number(value) : value,
     ),
     IsOptional(),
     IsInt({ message: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once` }),

@@ -1,4 +1,4 @@
-import { type Instant, INVISIBLE } from '@adoption-store/domain';
+import { INVISIBLE } from '@adoption-store/domain';
 
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
@@ -54,11 +54,6 @@ function wordsOf(words: readonly string[], description: string): Described {
 
 function listed(words: readonly string[]): string {
   return words.map((word) => `\`${word}\``).join(', ');
-}
-
-/** For example `2026-11-21T12:00:00.000Z`. */
-export function isoTime(instant: Instant): string {
-  return new Date(instant).toISOString();
 }
 
 export function time(description: string): Described {

@@ -1,0 +1,26 @@
+import type { Animal, AnimalId, Fields, NewAnimal } from '../animals/animal.js';
+import { jsonText } from './json.js';
+
+/** An animal as everybody sees it: with all its fields. */
+export type PetJson = Readonly<Pick<Animal, keyof Animal>>;
+
+export function petJson({ id, name, categoryId, status }: Animal): PetJson {
+  return { id, name, categoryId, status } satisfies Fields<PetJson>;
+}
+
+export function petJsonText(animal: Animal): string {
+  return jsonText(petJson(animal));
+}
+
+/** The text of an animal that is about to get its id: what stands before the id, and what behind it. */
+export interface TextAroundId {
+  readonly before: string;
+  readonly behind: string;
+}
+
+const BEFORE_ID = '{"id":';
+
+export function petTextAroundId(animal: NewAnimal): TextAroundId {
+  const text = petJsonText({ ...animal, id: 0n as AnimalId });
+  return { before: BEFORE_ID, behind: text.slice(`${BEFORE_ID}0`.length) };
+}
