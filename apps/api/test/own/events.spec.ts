@@ -1,8 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES } from '@adoption-store/domain';
+import {
+  type Animal,
+  EVENT_TYPES,
+  type Instant,
+  type Message,
+  MESSAGE_STATUSES,
+  type Order,
+  ORDER_STATUSES,
+  PET_STATUSES,
+  petTextAroundId,
+  publishedData,
+} from '@adoption-store/domain';
 import { ask } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { presentAnimal, presentAnimals } from '../../src/animals/animal.schema.js';
+import { presentMessage } from '../../src/messages/message.schema.js';
+import { presentOrder, presentOrders } from '../../src/orders/order.schema.js';
 import { useApi } from '../support/api.js';
 import { backUp } from '../support/backup.js';
 import {
@@ -42,6 +57,64 @@ function next(response: RawResponse): string {
 function eventsOf(response: RawResponse): readonly Event[] {
   return bodyOf(response) as readonly Event[];
 }
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const text = fc.string({ unit: 'binary', size: 'medium' });
+const time = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) });
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+/** Every field, also the optional ones. */
+type Arbitraries<Entity> = { readonly [Field in keyof Entity]-?: fc.Arbitrary<unknown> };
+
+const anyAnimal = fc.record({
+  id: int64,
+  name: text,
+  categoryId: int64,
+  status: fc.constantFrom(...PET_STATUSES),
+} satisfies Arbitraries<Animal>) as fc.Arbitrary<Animal>;
+const anyOrder = fc.record({
+  id: int64,
+  accountId: int64,
+  animalId: int64,
+  status: fc.constantFrom(...ORDER_STATUSES),
+  createdAt: time,
+  updatedAt: time,
+} satisfies Arbitraries<Order>) as fc.Arbitrary<Order>;
+const anyMessage = fc.record({
+  id: text,
+  accountId: int64,
+  text,
+  status: fc.constantFrom(...MESSAGE_STATUSES),
+  createdAt: time as fc.Arbitrary<Instant>,
+  traceparent: optional(text),
+  requestId: optional(text),
+} satisfies Arbitraries<Message>) as fc.Arbitrary<Message>;
+
+describe('the data of an event has the bytes of the API’s answer, whatever the fields are:', () => {
+  it('an animal, also if its id is put in later', () => {
+    const property = fc.property(anyAnimal, (animal) => {
+      const published = publishedData({ type: 'pet.changed', data: animal });
+      const { before, behind } = petTextAroundId(animal);
+      expect([presentAnimal(animal), presentAnimals([animal])]).toEqual([published, `[${published}]`]);
+      expect(`${before}${animal.id}${behind}`).toBe(published);
+    });
+    fc.assert(property);
+  });
+
+  it('an order', () => {
+    const property = fc.property(anyOrder, (order) => {
+      const published = publishedData({ type: 'order.placed', data: order });
+      expect([presentOrder(order), presentOrders([order])]).toEqual([published, `[${published}]`]);
+    });
+    fc.assert(property);
+  });
+
+  it('a message', () => {
+    const property = fc.property(anyMessage, (message) => {
+      expect(presentMessage(message)).toBe(publishedData({ type: 'message.sent', data: message }));
+    });
+    fc.assert(property);
+  });
+});
 
 describe('GET /v1/events', () => {
   /** Goes on behind all that has happened before the test. */
