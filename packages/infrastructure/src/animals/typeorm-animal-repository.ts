@@ -14,6 +14,7 @@ import {
   type NewAnimal,
   type Order,
   PET_STATUSES,
+  type PetStatus,
   type Transaction,
   unknownCategory,
 } from '@adoption-store/domain';
@@ -33,6 +34,8 @@ import { animalSchema } from './animal.schema.js';
 
 const columns = new Columns(animalSchema);
 const SELECT = `SELECT ${columns.list()} FROM animals`;
+
+const LEAST_ID = `'${INT64_MIN}'::bigint`;
 
 const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
 
@@ -110,42 +113,56 @@ const MOVE_TO_WITHDRAWN = `
   WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()}), event AS (${storeEvents(3)})
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
-/**
- * The row comparison makes a page by status a range of one index. With `status = …` PostgreSQL might scan animals of
- * all statuses by id until it has found enough.
- */
-function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } {
-  const { status, ids, categoryIds, after, before, limit } = query;
-  const isBack = before !== undefined;
-  if (ids === undefined && categoryIds !== undefined) return pageOfCategories({ ...query, categoryIds });
-  const values: unknown[] = [limit];
-  const place = (value: unknown) => `$${values.push(value)}`;
-  const isRange = status !== undefined && ids === undefined;
-  const conditions: string[] = [];
-  if (isRange) {
-    const same = place(status);
-    if (isBack) conditions.push(`(status, id) < (${same}, ${place(before)})`, `status >= ${same}`);
-    else {
-      const begin = after === undefined ? `>= (${same}, '${INT64_MIN}'::bigint)` : `> (${same}, ${place(after)})`;
-      conditions.push(`(status, id) ${begin}`, `status <= ${same}`);
-    }
-  } else {
-    if (ids !== undefined) conditions.push(`id = ANY(${place(ids)})`);
-    if (categoryIds !== undefined) conditions.push(`category_id = ANY(${place(categoryIds)})`);
-    if (status !== undefined) conditions.push(`status = ${place(status)}`);
-    if (after !== undefined) conditions.push(`id > ${place(after)}`);
-    if (isBack) conditions.push(`id < ${place(before)}`);
-  }
+/** The statement of a list. Each text has a name of its own. */
+type ListStatement = Statement & { readonly values: unknown[] };
+
+function listOf(query: AnimalQuery): ListStatement {
+  const { status, ids, categoryIds } = query;
+  if (ids === undefined && categoryIds !== undefined) return listOfCategories(query, categoryIds);
+  if (ids === undefined && status !== undefined) return listByStatus(query, status);
+  return listByFilters(query);
+}
+
+function listByFilters({ status, ids, categoryIds, after, before, limit }: AnimalQuery): ListStatement {
+  const given = [
+    { name: 'status', value: status, condition: (place: string) => `status = ${place}` },
+    { name: 'ids', value: ids, condition: (place: string) => `id = ANY(${place})` },
+    { name: 'categories', value: categoryIds, condition: (place: string) => `category_id = ANY(${place})` },
+    { name: 'after', value: after, condition: (place: string) => `id > ${place}` },
+    { name: 'before', value: before, condition: (place: string) => `id < ${place}` },
+  ].filter(({ value }) => value !== undefined);
+  const conditions = given.map(({ condition }, index) => condition(`$${index + 2}`));
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  const direction = isBack ? ' DESC' : '';
-  const order = isRange ? `status${direction}, id${direction}` : `id${direction}`;
   return {
-    // Each combination of filters has its own text, so it needs its own name.
-    name:
-      `animals${status === undefined ? '' : ' status'}${ids === undefined ? '' : ' ids'}` +
-      `${categoryIds === undefined ? '' : ' categories'}${after === undefined ? '' : ' after'}${isBack ? ' before' : ''}`,
-    text: `${SELECT}${where} ORDER BY ${order} LIMIT $1`,
-    values,
+    name: ['animals', ...given.map(({ name }) => name)].join(' '),
+    text: `${SELECT}${where} ORDER BY id${directionOf(before)} LIMIT $1`,
+    values: [limit, ...given.map(({ value }) => value)],
+  };
+}
+
+/**
+ * The row comparison makes the page a range of one index. With `status = …` PostgreSQL might scan animals of all
+ * statuses by id until it has found enough.
+ */
+function listByStatus({ after, before, limit }: AnimalQuery, status: PetStatus): ListStatement {
+  if (before !== undefined) {
+    return {
+      name: 'animals status before',
+      text: `${SELECT} WHERE (status, id) < ($2, $3) AND status >= $2 ORDER BY status DESC, id DESC LIMIT $1`,
+      values: [limit, status, before],
+    };
+  }
+  if (after !== undefined) {
+    return {
+      name: 'animals status after',
+      text: `${SELECT} WHERE (status, id) > ($2, $3) AND status <= $2 ORDER BY status, id LIMIT $1`,
+      values: [limit, status, after],
+    };
+  }
+  return {
+    name: 'animals status',
+    text: `${SELECT} WHERE (status, id) >= ($2, ${LEAST_ID}) AND status <= $2 ORDER BY status, id LIMIT $1`,
+    values: [limit, status],
   };
 }
 
@@ -154,25 +171,37 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
  * a limit instead of an upper bound: before version 18 PostgreSQL doesn't stop at a bound of the second column, and
  * would read the rest of the category.
  */
-function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] }) {
-  const { status, categoryIds, after, before, limit } = query;
-  const statuses = status === undefined ? PET_STATUSES : [status];
+function listOfCategories(query: AnimalQuery, categoryIds: readonly CategoryId[]): ListStatement {
+  const { status, after, before, limit } = query;
+  const start = startOf(query);
+  const direction = directionOf(before);
   const place = before ?? after;
-  const start = after === undefined ? `>= (category, wanted, '${INT64_MIN}'::bigint)` : '> (category, wanted, $4)';
-  const [begin, direction] = before === undefined ? [start, ''] : ['< (category, wanted, $4)', ' DESC'];
+  // A category that is given twice must not return its animals twice.
+  const categories = [...new Set(categoryIds)];
+  const statuses = status === undefined ? PET_STATUSES : [status];
   return {
-    name: `animals of categories${before === undefined ? '' : ' before'}${after === undefined ? '' : ' after'}`,
+    name: `animals of categories${start.name}`,
     text: `
     ${SELECT} WHERE id = ANY(ARRAY(
       SELECT next.id FROM unnest($2::bigint[]) AS category, unnest($3::text[]) AS wanted, LATERAL (
-        SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${begin}
+        SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${start.comparison}
         ORDER BY category_id${direction}, status${direction}, id${direction} LIMIT $1
       ) AS next
       WHERE (category_id, status) = (category, wanted) ORDER BY next.id${direction} LIMIT $1
     )) ORDER BY id${direction}`,
-    // A category that is given twice must not return its animals twice.
-    values: [limit, [...new Set(categoryIds)], statuses, ...(place === undefined ? [] : [place])],
+    values: place === undefined ? [limit, categories, statuses] : [limit, categories, statuses, place],
   };
+}
+
+/** Where each range of `listOfCategories` begins. */
+function startOf({ after, before }: AnimalQuery) {
+  if (before !== undefined) return { name: ' before', comparison: '< (category, wanted, $4)' };
+  if (after !== undefined) return { name: ' after', comparison: '> (category, wanted, $4)' };
+  return { name: '', comparison: `>= (category, wanted, ${LEAST_ID})` };
+}
+
+function directionOf(before: AnimalId | undefined): '' | ' DESC' {
+  return before === undefined ? '' : ' DESC';
 }
 
 type PageRow = readonly [place: number, ...animal: unknown[]];
