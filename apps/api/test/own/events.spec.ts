@@ -9,7 +9,8 @@ import {
   type Order,
   ORDER_STATUSES,
   PET_STATUSES,
-  petTextAroundId,
+  PET_TEXT_BEFORE_ID,
+  petTextBehindId,
   publishedData,
 } from '@adoption-store/domain';
 import { ask } from '@adoption-store/test-support';
@@ -93,9 +94,8 @@ describe('the data of an event has the bytes of the API’s answer, whatever the
   it('an animal, also if its id is put in later', () => {
     const property = fc.property(anyAnimal, (animal) => {
       const published = publishedData({ type: 'pet.changed', data: animal });
-      const { before, behind } = petTextAroundId(animal);
       expect([presentAnimal(animal), presentAnimals([animal])]).toEqual([published, `[${published}]`]);
-      expect(`${before}${animal.id}${behind}`).toBe(published);
+      expect(`${PET_TEXT_BEFORE_ID}${animal.id}${petTextBehindId(animal)}`).toBe(published);
     });
     fc.assert(property);
   });

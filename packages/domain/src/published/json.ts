@@ -5,12 +5,14 @@ export type JsonFields = Readonly<Record<string, string | bigint | undefined>>;
 
 /** Writes an object in the order of its fields. Not JSON.stringify alone, because it refuses bigints. */
 export function jsonText(fields: JsonFields): string {
-  const members: string[] = [];
-  for (const [name, value] of Object.entries(fields)) {
+  let members = '';
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
     if (value === undefined) continue;
-    members.push(`"${name}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`);
+    if (members !== '') members += ',';
+    members += `"${name}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
 }
 
 /** For example `2026-11-21T12:00:00.000Z`. */

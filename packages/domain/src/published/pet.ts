@@ -12,15 +12,9 @@ export function petJsonText(animal: Animal): string {
   return jsonText(petJson(animal));
 }
 
-/** The text of an animal that is about to get its id: what stands before the id, and what behind it. */
-export interface TextAroundId {
-  readonly before: string;
-  readonly behind: string;
-}
+/** The text of an animal that is about to get its id: this, the id, and `petTextBehindId`. */
+export const PET_TEXT_BEFORE_ID = '{"id":';
 
-const BEFORE_ID = '{"id":';
-
-export function petTextAroundId(animal: NewAnimal): TextAroundId {
-  const text = petJsonText({ ...animal, id: 0n as AnimalId });
-  return { before: BEFORE_ID, behind: text.slice(`${BEFORE_ID}0`.length) };
+export function petTextBehindId(animal: NewAnimal): string {
+  return petJsonText({ ...animal, id: 0n as AnimalId }).slice(`${PET_TEXT_BEFORE_ID}0`.length);
 }

@@ -7,6 +7,7 @@ import {
   type CategoryPolicy,
   type ImportOutcome,
   MOST_REPORTED,
+  petTextBehindId,
   type RefusedRows,
   unknownCategory,
 } from '@adoption-store/domain';
@@ -15,7 +16,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { INSUFFICIENT_PRIVILEGE, isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
-import { ADDITION_TEXTS, additionTexts, storeAdditions } from '../events/outbox.js';
+import { storeAdditions } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 /** The database ends an import after an hour, in case its process is frozen. Replaces shorter timeouts of the role. */
@@ -35,11 +36,10 @@ const columns = new Columns(animalSchema);
 // LIKE copies the columns and checks of `animals`, also those that are added later. `position` keeps the file's order.
 const STAGE = `
   CREATE TEMPORARY TABLE imported_animals (
-    position bigint NOT NULL, line bigint NOT NULL, before_id text NOT NULL, behind_id text NOT NULL,
-    LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
+    position bigint NOT NULL, line bigint NOT NULL, behind_id text NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
   );
   ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
-const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}, ${ADDITION_TEXTS}) FROM STDIN`;
+const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}, behind_id) FROM STDIN`;
 
 const TAKEN = `
   SELECT position, line, 'id ' || id || ' is that of ' || CASE
@@ -77,7 +77,7 @@ const STORE_IDENTIFIED = `
   ${storeAdditions('imported_animals')} WHERE id IS NOT NULL`;
 const STORE_OTHERS = `
   WITH identified AS (
-    SELECT nextval('animals_id_seq') AS id, ${columns.listInserted()}, ${ADDITION_TEXTS}
+    SELECT nextval('animals_id_seq') AS id, ${columns.listInserted()}, behind_id
     FROM imported_animals WHERE id IS NULL ORDER BY position
   ), added AS (
     INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
@@ -164,7 +164,7 @@ async function* linesOf(parts: AsyncIterable<readonly AnimalToImport[]>): AsyncG
   let position = 0;
   for await (const part of parts) {
     const animals = part.map(({ animal }) => animal);
-    const values = [...columns.valuesOf(animals), ...additionTexts(animals)] as Field[][];
+    const values = [...columns.valuesOf(animals), animals.map(petTextBehindId)] as Field[][];
     const rows = part.map(({ line, id }, index) => {
       position += 1;
       return [position, line, id ?? null, ...values.map((column) => column[index] ?? null)].map(fieldOf).join('\t');

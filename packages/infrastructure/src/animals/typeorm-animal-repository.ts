@@ -22,14 +22,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { Columns, hasStatus } from '../database/columns.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import {
-  addEvents,
-  ADDITION_TEXTS,
-  additionTexts,
-  eventValues,
-  storeAdditions,
-  storeEvents,
-} from '../events/outbox.js';
+import { addEvents, additionLines, eventValues, linesIn, storeAdditions, storeEvents } from '../events/outbox.js';
 import { animalSchema } from './animal.schema.js';
 
 const columns = new Columns(animalSchema);
@@ -63,24 +56,23 @@ const PAGES_BY_STATUS = {
   ) AS page`,
 };
 
-/** The parameters of an addition: those of `columns`, then those of `additionTexts`. */
-const BEFORE_ID = `$${columns.insertedCount + 1}::text`;
-const BEHIND_ID = `$${columns.insertedCount + 2}::text`;
+/** The parameter of an addition that follows those of `columns`: `additionLines`. */
+const LINES = columns.insertedCount + 1;
 
 const ADD = {
   name: 'animals add',
   text: `
   WITH added AS (
     INSERT INTO animals (${columns.listInserted()}) VALUES (${columns.listParameters()}) RETURNING ${columns.list()}
-  ), event AS (${storeAdditions('added', [BEFORE_ID, BEHIND_ID])})
+  ), event AS (${storeAdditions('added', `$${LINES}::text`)})
   SELECT * FROM added`,
 };
 
-const GIVEN = `unnest(${columns.listArrays()}, ${BEFORE_ID}[], ${BEHIND_ID}[])
-    WITH ORDINALITY AS given (${columns.listInserted()}, ${ADDITION_TEXTS}, place)`;
+const GIVEN = `unnest(${columns.listArrays()}, ${linesIn(LINES)})
+    WITH ORDINALITY AS given (${columns.listInserted()}, behind_id, place)`;
 
 // The ids are in the order of the animals, because volatile values are computed after the sort.
-const WITH_IDS = `SELECT next_animal_id() AS id, ${columns.listInserted()}, ${ADDITION_TEXTS}`;
+const WITH_IDS = `SELECT next_animal_id() AS id, ${columns.listInserted()}, behind_id`;
 const STORE_GIVEN = `added AS (
     INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
     RETURNING ${columns.list()}
@@ -285,8 +277,8 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
 }
 
 /** The parameters of the statements that add animals. */
-function additionValues(animals: readonly NewAnimal[]): unknown[][] {
-  return [...columns.valuesOf(animals), ...additionTexts(animals)];
+function additionValues(animals: readonly NewAnimal[]): unknown[] {
+  return [...columns.valuesOf(animals), additionLines(animals)];
 }
 
 function inserted(animal: Animal | undefined): Animal {

@@ -1,4 +1,11 @@
-import { type NewAnimal, petTextAroundId, publishedData, receiverOf, type StoreEvent } from '@adoption-store/domain';
+import {
+  type NewAnimal,
+  PET_TEXT_BEFORE_ID,
+  petTextBehindId,
+  publishedData,
+  receiverOf,
+  type StoreEvent,
+} from '@adoption-store/domain';
 import type { EntityManager } from 'typeorm';
 
 /** The `account_id` of events that are for every account. No account has this id. */
@@ -24,22 +31,24 @@ export async function addEvents(manager: EntityManager, events: readonly StoreEv
   if (events.length > 0) await manager.query(storeEvents(1), eventValues(events));
 }
 
-/** The columns of `additionTexts`. */
-export const ADDITION_TEXTS = 'before_id, behind_id';
+/** The texts behind the ids of new animals in their events, a line for each: JSON has no line break within. */
+export function additionLines(animals: readonly NewAnimal[]): string {
+  return animals.map(petTextBehindId).join('\n');
+}
 
-/** The texts between which the id of each new animal stands in its event, as one array for each column. */
-export function additionTexts(animals: readonly NewAnimal[]): readonly [before: string[], behind: string[]] {
-  const texts = animals.map(petTextAroundId);
-  return [texts.map(({ before }) => before), texts.map(({ behind }) => behind)];
+/** SQL for the array of the lines in that parameter. */
+export function linesIn(parameter: number): string {
+  return `string_to_array($${parameter}, E'\\n')`;
 }
 
 /**
  * SQL that stores the event of each added animal, in the order of the rows.
  *
  * @param rows a table or CTE with the id of each animal.
- * @param texts SQL for its texts. Default: columns of `rows`.
+ * @param behindId SQL for the text behind the id. Default: a column of `rows`.
  */
-export function storeAdditions(rows: string, [before, behind] = ['before_id', 'behind_id']): string {
+export function storeAdditions(rows: string, behindId = 'behind_id'): string {
   return `
-    INSERT INTO event_outbox (type, data) SELECT 'pet.added', (${before} || id || ${behind})::json FROM ${rows}`;
+    INSERT INTO event_outbox (type, data)
+    SELECT 'pet.added', ('${PET_TEXT_BEFORE_ID}' || id || ${behindId})::json FROM ${rows}`;
 }
