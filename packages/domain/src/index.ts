@@ -41,6 +41,7 @@ export * from './categories/category-repository.js';
 export * from './categories/use-cases.js';
 export { type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
+export * from './errors.js';
 export * from './events/event.js';
 export * from './events/event-feed.js';
 export * from './events/use-cases.js';

@@ -1,7 +1,7 @@
 import { QUERY_TIMEOUT } from '../src/database/on-database.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, kernelErrors } from '@adoption-store/domain';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from '../src/database/batch.js';
 /** A batch that runs a single item with the same function as many. */
@@ -29,7 +29,7 @@ function controlled(most?: number) {
 const settled = async () => {
   for (let turns = 0; turns < 3; turns += 1) await new Promise(setImmediate);
 };
-const unavailable = () => new DomainError('service_unavailable', 'not now');
+const unavailable = () => new DomainError(kernelErrors.service_unavailable, 'not now');
 
 describe('a batch', () => {
   beforeAll(() => {

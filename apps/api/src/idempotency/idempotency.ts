@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
-import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
+import {
+  AnswerOnce,
+  DomainError,
+  type DomainErrorKind,
+  type RequestErrorCode,
+  requestErrors,
+  type Transaction,
+} from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isRefusal } from '../http/answers/error-codes.js';
 import { bodyOf } from '../http/operations/json-body.decorator.js';
 import { Turns } from '../http/operations/turns.js';
 
@@ -15,7 +23,7 @@ export interface Done {
 type Work = (transaction?: Transaction) => Promise<Done>;
 
 /** The stored part of a response: the result, or the error. */
-type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
+type Answer = Done | { readonly code: RequestErrorCode; readonly message: string };
 
 /** Errors that a repeated request would get again. Others may not occur again, so they aren't stored. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
@@ -58,7 +66,7 @@ export class Idempotency {
       : answering());
     if (isReplay) reply.header('idempotent-replayed', 'true');
     const kept = JSON.parse(answer) as Answer;
-    if ('code' in kept) throw new DomainError(kept.code, kept.message);
+    if ('code' in kept) throw new DomainError(requestErrors[kept.code], kept.message);
     return kept;
   }
 }
@@ -67,7 +75,8 @@ async function answerOf(work: () => Promise<Done>): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DomainError && KEPT.has(error.kind)) return { code: error.code, message: error.message };
+    if (isRefusal(error) && error instanceof DomainError && KEPT.has(error.kind))
+      return { code: error.code, message: error.message };
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type AccountId, DomainError, plan, type PlanName } from '@adoption-store/domain';
+import { type AccountId, DomainError, kernelErrors, plan, type PlanName } from '@adoption-store/domain';
 import { until } from '@adoption-store/test-support';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { OPERATIONS } from '../../src/api.module.js';
@@ -150,8 +150,12 @@ describe('turns of accounts', () => {
   describe('the refusal of work that has waited too long', () => {
     it.each([
       { is: 'too_many_at_once', when: 'a work of its account was answered meanwhile', error: undefined },
-      { is: 'too_many_at_once', when: 'one was refused', error: new DomainError('not_found', 'none') },
-      { is: 'service_unavailable', when: 'all have failed', error: new DomainError('service_unavailable', 'down') },
+      { is: 'too_many_at_once', when: 'one was refused', error: new DomainError(kernelErrors.not_found, 'none') },
+      {
+        is: 'service_unavailable',
+        when: 'all have failed',
+        error: new DomainError(kernelErrors.service_unavailable, 'down'),
+      },
     ])('is $is if $when', async ({ is, error }) => {
       runEach(alice, 'a1', 'a2', 'a3');
       const refused = expect(run(alice, 'a4')).rejects.toMatchObject({ code: is });

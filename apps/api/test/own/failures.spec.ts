@@ -1,4 +1,4 @@
-import { type Application, createApplication, DomainError, plan } from '@adoption-store/domain';
+import { type Application, createApplication, DomainError, kernelErrors, plan } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
@@ -139,7 +139,7 @@ describe('a response that can’t be sent is 500 internal_error, with its id and
 });
 
 describe('while the database is down the answer is 503 service_unavailable with Retry-After', () => {
-  const fail = () => Promise.reject(new DomainError('service_unavailable', 'the service is unavailable'));
+  const fail = () => Promise.reject(new DomainError(kernelErrors.service_unavailable, 'the service is unavailable'));
 
   function expectUnavailable(response: RawResponse): void {
     expectError(response, 503, 'service_unavailable');

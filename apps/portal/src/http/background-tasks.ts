@@ -1,4 +1,4 @@
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, kernelErrors } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 
@@ -25,7 +25,7 @@ export class BackgroundTasks {
    * @throws DomainError `service_unavailable` if the queue is full.
    */
   add(name: string, task: () => Promise<void>): void {
-    if (this.waiting >= MOST) throw new DomainError('service_unavailable', 'too many tasks are waiting');
+    if (this.waiting >= MOST) throw new DomainError(kernelErrors.service_unavailable, 'too many tasks are waiting');
     this.waiting += 1;
     this.last = this.last
       .then(task)

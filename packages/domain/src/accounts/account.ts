@@ -1,9 +1,15 @@
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, errorCodes, kernelErrors } from '../kernel/errors.js';
 import { escapeInvisible } from '../kernel/text.js';
 import type { Plan } from './plan.js';
 import type { Scopes } from './scope.js';
+
+export const accountErrors = errorCodes({
+  email_taken: 'conflict',
+  address_unproven: 'conflict',
+  signed_out: 'unauthenticated',
+});
 
 export type AccountId = Branded<bigint, 'AccountId'>;
 
@@ -39,7 +45,7 @@ export function isProven({ provenAt, credentialVersion }: Pick<Account, 'provenA
 export function requireProven(account: Account): void {
   if (!isProven(account)) {
     throw new DomainError(
-      'address_unproven',
+      accountErrors.address_unproven,
       `the address of the account of ${escapeInvisible(account.email)} is unproven: somebody has signed up with it, and may not be its owner`,
     );
   }
@@ -48,7 +54,7 @@ export function requireProven(account: Account): void {
 /** The person's sessions ended while the request was in progress: the password was set, or the account was closed. */
 export class SignedOut extends DomainError {
   constructor() {
-    super('signed_out', 'you have been signed out');
+    super(accountErrors.signed_out, 'you have been signed out');
   }
 }
 
@@ -84,7 +90,8 @@ export function decideScopes(
 }
 
 function requireAccount(account: Account | undefined, email: string): Account {
-  if (account === undefined) throw new DomainError('not_found', `no account has the address ${escapeInvisible(email)}`);
+  if (account === undefined)
+    throw new DomainError(kernelErrors.not_found, `no account has the address ${escapeInvisible(email)}`);
   return account;
 }
 
@@ -97,5 +104,5 @@ export function closedEmail(id: AccountId): string {
 }
 
 export function emailTaken(): DomainError {
-  return new DomainError('email_taken', 'email is already registered', { field: 'email' });
+  return new DomainError(accountErrors.email_taken, 'email is already registered', { field: 'email' });
 }

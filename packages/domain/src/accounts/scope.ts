@@ -1,4 +1,8 @@
-import { DomainError, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid } from '../kernel/errors.js';
+
+export const scopeErrors = errorCodes({
+  insufficient_scope: 'forbidden',
+});
 
 /** The permissions of a key, in the order in which lists are kept and shown. */
 export const SCOPES = [
@@ -47,7 +51,7 @@ export class InsufficientScope extends DomainError {
     readonly scopes: readonly Scope[],
   ) {
     super(
-      'insufficient_scope',
+      scopeErrors.insufficient_scope,
       `the ${holder} lacks the scope${scopes.length === 1 ? '' : 's'} ${scopes.join(' and ')}`,
     );
   }

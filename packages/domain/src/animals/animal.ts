@@ -1,8 +1,13 @@
 import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
-import { checkAll, DomainError, invalid } from '../kernel/errors.js';
+import { checkAll, DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, hasVisible, isStorable } from '../kernel/text.js';
+
+export const animalErrors = errorCodes({
+  order_in_progress: 'conflict',
+  invalid_transition: 'conflict',
+});
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -141,7 +146,10 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
   if (status !== animal.status) {
     if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
     if (!TRANSITIONS.edited.some(({ from, to }) => from === animal.status && to === status)) {
-      throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
+      throw new DomainError(
+        animalErrors.invalid_transition,
+        `status can't be changed from ${animal.status} to ${status}`,
+      );
     }
   }
   const changed = { id: animal.id, name, categoryId, status } satisfies Fields<Animal>;
@@ -175,11 +183,11 @@ function requireAnimal(animal: Animal | undefined, { id, condition }: AnimalWith
 }
 
 export function animalNotFound(id: bigint): DomainError {
-  return new DomainError('not_found', `no animal has the id ${id}`);
+  return new DomainError(kernelErrors.not_found, `no animal has the id ${id}`);
 }
 
 function orderInProgress(id: AnimalId, consequence: string): DomainError {
-  return new DomainError('order_in_progress', `an order for the animal ${id} is placed, so ${consequence}`);
+  return new DomainError(animalErrors.order_in_progress, `an order for the animal ${id} is placed, so ${consequence}`);
 }
 
 function validate({ name, categoryId, status }: AnimalChangeInput): void {

@@ -1,7 +1,12 @@
 import { type CategoryId, validateName } from '../animals/animal.js';
 import type { Condition } from '../kernel/condition.js';
-import { DomainError, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
+
+export const categoryErrors = errorCodes({
+  category_name_taken: 'conflict',
+  category_in_use: 'conflict',
+});
 
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
@@ -110,15 +115,15 @@ export function unknownCategory(): DomainError {
 }
 
 export function categoryNotFound(id: bigint): DomainError {
-  return new DomainError('not_found', `no category has the id ${id}`);
+  return new DomainError(kernelErrors.not_found, `no category has the id ${id}`);
 }
 
 export function categoryNameTaken(name: string): DomainError {
-  return new DomainError('category_name_taken', `another category has the name ${JSON.stringify(name)}`, {
+  return new DomainError(categoryErrors.category_name_taken, `another category has the name ${JSON.stringify(name)}`, {
     field: 'name',
   });
 }
 
 export function categoryInUse(id: bigint): DomainError {
-  return new DomainError('category_in_use', `an animal has the category ${id}`);
+  return new DomainError(categoryErrors.category_in_use, `an animal has the category ${id}`);
 }

@@ -2,12 +2,16 @@ import type { AccountId } from '../accounts/account.js';
 import type { AnimalEvent } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, errorCodes } from '../kernel/errors.js';
 import type { MessageEvent } from '../messages/message.js';
 import { type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
 import { messageJsonText } from '../published/message.js';
 import { orderJsonText } from '../published/order.js';
 import { petJsonText } from '../published/pet.js';
+
+export const eventErrors = errorCodes({
+  cursor_expired: 'gone',
+});
 
 /** `evt_` and 32 hexadecimal digits. */
 export type EventId = Branded<string, 'EventId'>;
@@ -91,7 +95,7 @@ function hashOf(text: string): EventHash {
 
 export function cursorExpired(): DomainError {
   return new DomainError(
-    'cursor_expired',
+    eventErrors.cursor_expired,
     'cursor is from before the events that are kept, or from before a restore of the database; begin with from=now, ' +
       'list what you have a copy of again, and go on from there',
   );

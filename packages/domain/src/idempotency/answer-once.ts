@@ -1,8 +1,13 @@
 import { DAY, later } from '../kernel/clock.js';
-import { DomainError, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { IdempotentRequest } from './idempotency-records.js';
 import type { IdempotencyPorts } from './ports.js';
+
+export const idempotencyErrors = errorCodes({
+  idempotency_key_reused: 'invalid',
+  idempotency_key_in_use: 'conflict',
+});
 
 /** How long an answer is kept. */
 export const ANSWER_TTL = DAY;
@@ -32,7 +37,10 @@ export class AnswerOnce {
     const expiredUntil = later(now, -ANSWER_TTL);
     const recorded = await this.ports.idempotency.once({ accountId, key, fingerprint, now, expiredUntil }, work);
     if (recorded.fingerprint !== fingerprint) {
-      throw new DomainError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+      throw new DomainError(
+        idempotencyErrors.idempotency_key_reused,
+        'this Idempotency-Key was used for another request',
+      );
     }
     return { answer: recorded.answer, isReplay: recorded.isReplay };
   }

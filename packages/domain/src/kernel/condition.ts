@@ -1,4 +1,4 @@
-import { DomainError } from './errors.js';
+import { DomainError, kernelErrors } from './errors.js';
 
 /**
  * A condition of a change. It is called with the stored entity, which stays locked until the change is stored;
@@ -14,6 +14,6 @@ export class PreconditionFailed extends DomainError {
     condition: string,
     readonly version: string | undefined,
   ) {
-    super('precondition_failed', `${condition} does not hold for the resource as it is now`);
+    super(kernelErrors.precondition_failed, `${condition} does not hold for the resource as it is now`);
   }
 }

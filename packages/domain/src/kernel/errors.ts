@@ -1,66 +1,45 @@
-/**
- * Every error code of the API, with its kind. An adapter maps the kinds to its own answers, such as HTTP's statuses.
- */
-export const domainErrorKinds = {
+/** What an adapter maps to its own answers, such as HTTP's statuses. */
+export type DomainErrorKind =
+  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'gone' | 'precondition' | 'unavailable';
+
+export interface ErrorCode {
+  readonly code: string;
+  readonly kind: DomainErrorKind;
+}
+
+/** The error codes of a context by name. `DomainError` takes one of them, so that no other can be thrown. */
+export function errorCodes<Code extends string>(
+  kinds: Readonly<Record<Code, DomainErrorKind>>,
+): Readonly<Record<Code, ErrorCode>> {
+  const codes = Object.entries<DomainErrorKind>(kinds).map(([code, kind]) => [code, { code, kind }]);
+  return Object.fromEntries(codes) as Record<Code, ErrorCode>;
+}
+
+/** The codes that every context may throw. */
+export const kernelErrors = errorCodes({
   invalid_parameter: 'invalid',
-  idempotency_key_reused: 'invalid',
-  idempotency_key_in_use: 'conflict',
-  missing_api_key: 'unauthenticated',
-  invalid_api_key: 'unauthenticated',
-  expired_api_key: 'unauthenticated',
-  revoked_api_key: 'unauthenticated',
-  disabled_api_key: 'unauthenticated',
-  insufficient_scope: 'forbidden',
   not_found: 'not_found',
-  pet_not_available: 'conflict',
-  order_final: 'conflict',
-  order_in_progress: 'conflict',
-  invalid_transition: 'conflict',
   precondition_failed: 'precondition',
-  too_many_orders: 'conflict',
-  too_many_messages: 'conflict',
-  category_name_taken: 'conflict',
-  category_in_use: 'conflict',
-  too_many_webhooks: 'conflict',
-  too_many_pings: 'conflict',
-  too_many_secrets: 'conflict',
-  webhook_disabled: 'conflict',
-  cursor_expired: 'gone',
   service_unavailable: 'unavailable',
-} as const;
-
-/** Error codes of account holders and operators. No operation of the API returns them. */
-const managementErrorKinds = {
-  email_taken: 'conflict',
-  too_many_keys: 'conflict',
-  address_unproven: 'conflict',
-  message_not_failed: 'conflict',
-  signed_out: 'unauthenticated',
-} as const;
-
-const kinds = { ...domainErrorKinds, ...managementErrorKinds };
-
-export type RequestErrorCode = keyof typeof domainErrorKinds;
-export type DomainErrorCode = keyof typeof kinds;
-export type DomainErrorKind = (typeof kinds)[DomainErrorCode];
+});
 
 /** A broken rule. The message is for the caller: it names the field and the rule, and never internals. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  readonly code: string;
+  readonly kind: DomainErrorKind;
   /** The field that breaks the rule, if it is exactly one. */
   readonly field: string | undefined;
 
   constructor(
-    readonly code: DomainErrorCode,
+    { code, kind }: ErrorCode,
     message: string,
     options?: { readonly cause?: unknown; readonly field?: string | undefined },
   ) {
     super(message, options);
+    this.code = code;
+    this.kind = kind;
     this.field = options?.field;
-  }
-
-  get kind(): DomainErrorKind {
-    return kinds[this.code];
   }
 }
 
@@ -83,7 +62,7 @@ export function listed(texts: readonly string[], separator = '; ', most = MOST_T
 export class InvalidInput extends DomainError {
   constructor(readonly problems: readonly FieldProblem[]) {
     const message = listed(problems.map(({ field, rule }) => `${field} ${rule}`));
-    super('invalid_parameter', message, { field: problems.length === 1 ? problems[0]?.field : undefined });
+    super(kernelErrors.invalid_parameter, message, { field: problems.length === 1 ? problems[0]?.field : undefined });
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
 import { readInstant } from './clock.js';
-import { checkAll, DomainError, invalid } from './errors.js';
+import { checkAll, DomainError, invalid, kernelErrors } from './errors.js';
 import { int64From, isInt64 } from './int64.js';
 import { type PagePart, type PageRequest, readPage } from './page.js';
 import { reasonOf } from './reason-of.js';
@@ -136,7 +136,7 @@ describe('input', () => {
 
   it('that breaks no rule is returned; another error is passed on', () => {
     expect(checkAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
-    const gone = new DomainError('service_unavailable', 'gone');
+    const gone = new DomainError(kernelErrors.service_unavailable, 'gone');
     expect(() => checkAll({ a: refuse(invalid('a', 'must be small')), b: refuse(gone) })).toThrow(gone);
   });
 });
@@ -192,7 +192,7 @@ it('an error is told by its message alone, and several by those of each', () => 
 it('the reason why the service is unavailable is that of its cause, not what clients are told', () => {
   const cause = new AggregateError([new Error('No space left on device')]);
   const told = 'try again later';
-  expect(reasonOf(new DomainError('service_unavailable', told, { cause }))).toBe('No space left on device');
-  expect(reasonOf(new DomainError('service_unavailable', told))).toBe(told);
+  expect(reasonOf(new DomainError(kernelErrors.service_unavailable, told, { cause }))).toBe('No space left on device');
+  expect(reasonOf(new DomainError(kernelErrors.service_unavailable, told))).toBe(told);
   expect(reasonOf(new Error('for operators', { cause }))).toBe('for operators');
 });

@@ -2,7 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/keys/api-key.js';
 import type { Plan } from '../accounts/plan.js';
 import { type Instant, later, startOf } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, kernelErrors } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
 import { type PeriodOfUsage, type Outcomes, USAGE_SPANS, type UsageSpan } from './request-records.js';
 import type { LimitPorts } from './ports.js';
@@ -75,7 +75,7 @@ export class ShowUsage {
       keyId === undefined ? ofAll : this.ports.requestRecords.listUsage(accountId, 'day', firstDay, keyId),
       this.ports.requestRecords.lastIncluded(accountId, firstHour),
     ]);
-    if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
+    if (account === undefined) throw new DomainError(kernelErrors.not_found, `no account has the id ${accountId}`);
     const keys = [...active, ...past].sort((one, other) => Number(one.id - other.id));
     const ids = keys.map(({ id }) => id);
     const [byKeyToday, byKeyInHours, byKeyInDays] = await Promise.all([

@@ -3,8 +3,16 @@ import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { DomainError, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+
+export const messageManagementErrors = errorCodes({
+  message_not_failed: 'conflict',
+});
+
+export const messageErrors = errorCodes({
+  too_many_messages: 'conflict',
+});
 
 /** `msg_` and 24 base62 characters: 142 unpredictable bits. */
 export type MessageId = Branded<string, 'MessageId'>;
@@ -92,16 +100,19 @@ export function decideQueueing({ queued }: QueueingState, { message, limit }: Qu
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */
 export function decideRetry(state: MessageState | undefined, { id }: { readonly id: MessageId }): MessageState {
-  if (state === undefined) throw new DomainError('not_found', `no message has the id ${id}`);
+  if (state === undefined) throw new DomainError(kernelErrors.not_found, `no message has the id ${id}`);
   if (state.status !== 'failed') {
-    throw new DomainError('message_not_failed', `message ${id} has not failed: it is ${state.status}`);
+    throw new DomainError(
+      messageManagementErrors.message_not_failed,
+      `message ${id} has not failed: it is ${state.status}`,
+    );
   }
   return { status: 'queued', failures: 0 };
 }
 
 export function tooManyMessages(most: number): DomainError {
   return new DomainError(
-    'too_many_messages',
+    messageErrors.too_many_messages,
     `the account has ${most} messages that are queued, which is the most; wait until some are sent`,
   );
 }

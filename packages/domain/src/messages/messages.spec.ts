@@ -2,11 +2,18 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
 import type { AccountId } from '../accounts/account.js';
 import { HOUR, instant, later, SECOND } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, kernelErrors } from '../kernel/errors.js';
 import { decideFailure, type DeliveryPolicy, pauseAfter, RefusedForGood } from '../deliveries/deliver-batch.js';
 import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
 import type { Delivery } from './use-cases.js';
-import { decideQueueing, decideRetry, DEFAULT_MESSAGE_LIMIT, type Message, type MessageId } from './message.js';
+import {
+  decideQueueing,
+  decideRetry,
+  DEFAULT_MESSAGE_LIMIT,
+  type Message,
+  type MessageId,
+  messageManagementErrors,
+} from './message.js';
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: number) {
   const ports = inMemoryPorts();
@@ -196,10 +203,10 @@ describe('a message that has failed', () => {
     for (let count = 0; count < 4; count += 1) await queue('Hello');
     await deliver();
     const retry = jest.spyOn(ports.messages, 'retry');
-    for (const code of ['message_not_failed', 'not_found'] as const)
+    for (const code of [messageManagementErrors.message_not_failed, kernelErrors.not_found])
       retry.mockRejectedValueOnce(new DomainError(code, 'meanwhile'));
     expect(await retryFailedMessages.execute({ since: clock.now() })).toBe(2);
-    for (const failure of [new DomainError('service_unavailable', 'away'), new Error('away')]) {
+    for (const failure of [new DomainError(kernelErrors.service_unavailable, 'away'), new Error('away')]) {
       retry.mockRejectedValueOnce(failure);
       await expect(retryFailedMessages.execute({ since: clock.now() })).rejects.toBe(failure);
     }

@@ -3,7 +3,7 @@ import { canonicalAddress, typedAddress } from '../accounts/address.js';
 import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
 import type { Backlog } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, kernelErrors } from '../kernel/errors.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { AccountMessage, ClaimedMessage, MessagePlace } from './message-queue.js';
@@ -41,7 +41,7 @@ export class GetMessage {
   /** @throws DomainError `not_found`, also for another account's message. */
   async execute({ accountId, id }: { readonly accountId: AccountId; readonly id: string }): Promise<Message> {
     const message = await this.ports.messages.findById(accountId, id as MessageId);
-    if (message === undefined) throw new DomainError('not_found', 'no message of this account has that id');
+    if (message === undefined) throw new DomainError(kernelErrors.not_found, 'no message of this account has that id');
     return message;
   }
 }

@@ -1,4 +1,5 @@
-import { DomainError, type DomainErrorCode } from '../kernel/errors.js';
+import type { DomainErrorCode } from '../errors.js';
+import { DomainError } from '../kernel/errors.js';
 import type { TestFramework } from './suites/framework.js';
 
 /**

@@ -1,6 +1,6 @@
 import { typedAddress } from '../accounts/address.js';
 import type { KeyPorts } from '../accounts/keys/ports.js';
-import { DomainError } from '../kernel/errors.js';
+import { DomainError, kernelErrors } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
 import { decideRemoval, decideWebhookChange, type Webhook, type WebhookCommand, type WebhookId } from './webhook.js';
 import type { AccountWebhook, SecretCounts, WebhookPart } from './webhook-repository.js';
@@ -59,6 +59,6 @@ export class CountWebhookSecrets {
 
 async function findOwn({ webhooks }: Pick<WebhookPorts, 'webhooks'>, id: string): Promise<WebhookCommand> {
   const accountId = await webhooks.findOwner(id as WebhookId);
-  if (accountId === undefined) throw new DomainError('not_found', `no webhook has the id ${id}`);
+  if (accountId === undefined) throw new DomainError(kernelErrors.not_found, `no webhook has the id ${id}`);
   return { accountId, id, actor: 'operator' };
 }

@@ -7,8 +7,15 @@ import type { Branded } from '../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { checkAll, DomainError, invalid } from '../kernel/errors.js';
+import { checkAll, DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+
+export const webhookErrors = errorCodes({
+  too_many_webhooks: 'conflict',
+  too_many_pings: 'conflict',
+  too_many_secrets: 'conflict',
+  webhook_disabled: 'conflict',
+});
 
 /** `whk_` and 24 base62 characters. */
 export type WebhookId = Branded<string, 'WebhookId'>;
@@ -168,7 +175,8 @@ export interface WebhookCreation extends Pick<AccountRequest, 'actor'> {
 export function decideCreation(state: WebhookHolder, command: WebhookCreation, now: Instant): NewWebhook {
   const { actor, webhook } = command;
   requireAuthority(actor, state, DELIVERY_SCOPES, now);
-  if (state.account === undefined) throw new DomainError('not_found', `no account has the id ${webhook.accountId}`);
+  if (state.account === undefined)
+    throw new DomainError(kernelErrors.not_found, `no account has the id ${webhook.accountId}`);
   requireRoom(state.webhooks);
   return webhook;
 }
@@ -251,7 +259,7 @@ function isOnlyDisabling(change: Partial<WebhookFields>): boolean {
 
 /** @throws DomainError `not_found` */
 export function requireWebhook(webhook: Webhook | undefined): Webhook {
-  if (webhook === undefined) throw new DomainError('not_found', 'no webhook of this account has that id');
+  if (webhook === undefined) throw new DomainError(kernelErrors.not_found, 'no webhook of this account has that id');
   return webhook;
 }
 
@@ -276,22 +284,28 @@ function requireEnabled(state: WebhookState, command: WebhookCommand, scopes: re
 }
 
 export function tooManyWebhooks(): DomainError {
-  return new DomainError('too_many_webhooks', `the account has ${MOST_WEBHOOKS} webhooks, which is the most`);
+  return new DomainError(
+    webhookErrors.too_many_webhooks,
+    `the account has ${MOST_WEBHOOKS} webhooks, which is the most`,
+  );
 }
 
 export function tooManyPings(): DomainError {
-  return new DomainError('too_many_pings', `${MOST_PINGS} pings of the webhook wait to be sent, which is the most`);
+  return new DomainError(
+    webhookErrors.too_many_pings,
+    `${MOST_PINGS} pings of the webhook wait to be sent, which is the most`,
+  );
 }
 
 export function webhookDisabled(): DomainError {
-  return new DomainError('webhook_disabled', 'the webhook is disabled; enable it first');
+  return new DomainError(webhookErrors.webhook_disabled, 'the webhook is disabled; enable it first');
 }
 
 /** @param end when the first of them ends. */
 export function tooManySecrets(end: Instant): DomainError {
   const from = new Date(end).toISOString();
   return new DomainError(
-    'too_many_secrets',
+    webhookErrors.too_many_secrets,
     `${MOST_SECRETS} secrets of the webhook sign, which is the most; it can get another one from ${from} on`,
   );
 }

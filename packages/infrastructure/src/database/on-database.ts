@@ -1,4 +1,4 @@
-import { DomainError, type Transaction } from '@adoption-store/domain';
+import { DomainError, kernelErrors, type Transaction } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { isConnectionLost, isUnavailable, QueryTimeoutError } from './database-errors.js';
 import { type PipeliningPool, poolOf } from './pipelining-pool.js';
@@ -13,7 +13,9 @@ export const QUERY_TIMEOUT = 1_500;
 const MOST_READS = 3;
 
 export function unavailable(cause: unknown): DomainError {
-  return new DomainError('service_unavailable', 'the service is not available just now, try again later', { cause });
+  return new DomainError(kernelErrors.service_unavailable, 'the service is not available just now, try again later', {
+    cause,
+  });
 }
 
 /** @param since when the wait began, as a time of `performance.now()`. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DomainError,
+  idempotencyErrors,
   type IdempotencyRecords,
   type IdempotentRequest,
   type Instant,
@@ -118,5 +119,5 @@ async function firstOf(other: Promise<RecordedAnswer>, late: Promise<never>): Pr
 
 function inUse(cause?: unknown): DomainError {
   const message = 'another request with this Idempotency-Key is in progress, try again';
-  return new DomainError('idempotency_key_in_use', message, { cause });
+  return new DomainError(idempotencyErrors.idempotency_key_in_use, message, { cause });
 }

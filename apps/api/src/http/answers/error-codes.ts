@@ -1,9 +1,9 @@
 import {
   DomainError,
-  domainErrorKinds,
   type DomainErrorKind,
   escapeInvisible,
   type RequestErrorCode,
+  requestErrors,
 } from '@adoption-store/domain';
 import { redactKeys } from '@adoption-store/telemetry';
 import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
@@ -38,7 +38,7 @@ export type ErrorCode = RequestErrorCode | keyof typeof httpErrorStatuses;
 
 /** The registry: every `code` of an Error body, with its status. */
 export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
-  ...(Object.fromEntries(Object.entries(domainErrorKinds).map(([code, kind]) => [code, statusOfKind[kind]])) as Record<
+  ...(Object.fromEntries(Object.entries(requestErrors).map(([code, { kind }]) => [code, statusOfKind[kind]])) as Record<
     RequestErrorCode,
     number
   >),
@@ -69,7 +69,7 @@ export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
  * a defect.
  */
 export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
-  return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);
+  return error instanceof HttpRefusal || (error instanceof DomainError && error.code in requestErrors);
 }
 
 /** A part of the request, bounded, with the characters escaped that can't be seen. */

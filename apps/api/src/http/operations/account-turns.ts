@@ -1,4 +1,4 @@
-import { type Account, type AccountId, DomainError, type PlanName } from '@adoption-store/domain';
+import { type Account, type AccountId, DomainError, kernelErrors, type PlanName } from '@adoption-store/domain';
 import { errorStatuses, HttpRefusal, isRefusal } from '../answers/error-codes.js';
 
 /** Milliseconds. A request that would wait longer for its turn is refused. */
@@ -244,5 +244,5 @@ export function tooManyAtOnce(): HttpRefusal {
 }
 
 function unavailable(): DomainError {
-  return new DomainError('service_unavailable', 'the service is busy, try again later');
+  return new DomainError(kernelErrors.service_unavailable, 'the service is busy, try again later');
 }

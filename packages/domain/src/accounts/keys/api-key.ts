@@ -1,11 +1,23 @@
 import type { Branded } from '../../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../../kernel/clock.js';
-import { DomainError, invalid } from '../../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors } from '../../kernel/errors.js';
 import { hasVisible } from '../../kernel/text.js';
 import { type Account, type AccountId, requireVersion } from '../account.js';
 import type { AccountMailId, NewAccountMail } from '../mails/account-mail.js';
 import { nameOfKey, newNotice } from '../mails/notice.js';
 import type { Scopes } from '../scope.js';
+
+export const keyManagementErrors = errorCodes({
+  too_many_keys: 'conflict',
+});
+
+export const keyErrors = errorCodes({
+  missing_api_key: 'unauthenticated',
+  invalid_api_key: 'unauthenticated',
+  expired_api_key: 'unauthenticated',
+  revoked_api_key: 'unauthenticated',
+  disabled_api_key: 'unauthenticated',
+});
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
 
@@ -83,14 +95,14 @@ export class UnusableKey extends DomainError {
   readonly owner: KeyRequester;
 
   constructor(state: keyof typeof REASONS, { accountId, id }: Pick<ApiKey, 'accountId' | 'id'>) {
-    super(`${state}_api_key`, REASONS[state]);
+    super(keyErrors[`${state}_api_key`], REASONS[state]);
     this.owner = { accountId, keyId: id };
   }
 }
 
 /** The message doesn't say what is wrong with the key. */
 export function invalidKey(): DomainError {
-  return new DomainError('invalid_api_key', 'the API key is not valid');
+  return new DomainError(keyErrors.invalid_api_key, 'the API key is not valid');
 }
 
 /** @throws UnusableKey */
@@ -159,17 +171,17 @@ export function decideIssue({ account, ...made }: KeyHolder, issue: KeyIssue): M
   const { key, credentialVersion, noticeId } = issue;
   requireVersion(account, credentialVersion);
   if (account === undefined) {
-    throw new DomainError('not_found', `no account has the id ${key.accountId}`);
+    throw new DomainError(kernelErrors.not_found, `no account has the id ${key.accountId}`);
   }
   if (made.activeKeys >= MOST_ACTIVE_KEYS) {
     throw new DomainError(
-      'too_many_keys',
+      keyManagementErrors.too_many_keys,
       `the account has ${MOST_ACTIVE_KEYS} API keys that are active or disabled, which is the most; revoke one first`,
     );
   }
   if (made.madeToday >= MOST_KEYS_A_DAY) {
     throw new DomainError(
-      'too_many_keys',
+      keyManagementErrors.too_many_keys,
       `the account has made ${MOST_KEYS_A_DAY} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
     );
   }
@@ -219,7 +231,10 @@ export function decideRotation(state: RotationState, command: KeyRotation, now: 
   if (old !== undefined) requireVersion(state.account, command.credentialVersion);
   const isCurrent = old?.replacedBy === undefined && state.account !== undefined;
   if (old === undefined || !isCurrent || keyState(old, now) !== 'active') {
-    throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${command.id}`);
+    throw new DomainError(
+      kernelErrors.not_found,
+      `no active API key that has not been rotated yet has the id ${command.id}`,
+    );
   }
   const { accountId, name, scopes, expiresAt } = old;
   const endsAt = instant(Math.min(later(now, command.overlap), expiresAt ?? Infinity));
@@ -291,7 +306,7 @@ export function decideDisabling(
   const theirs = ownedBy(key, accountId);
   if (theirs !== undefined) requireVersion(account, credentialVersion);
   if (theirs === undefined || hasEnded(theirs, now)) {
-    throw new DomainError('not_found', `no API key that still works has the id ${id}`);
+    throw new DomainError(kernelErrors.not_found, `no API key that still works has the id ${id}`);
   }
   return { ...theirs, disabledAt: isDisabled ? (theirs.disabledAt ?? now) : undefined };
 }
@@ -311,6 +326,6 @@ export function decideRenaming({ account, key }: KeyToChange, command: KeyRenami
 /** @throws DomainError `not_found` */
 export function requireTheirs(key: ApiKey | undefined, { id, accountId }: KeyCommand): ApiKey {
   const theirs = ownedBy(key, accountId);
-  if (theirs === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
+  if (theirs === undefined) throw new DomainError(kernelErrors.not_found, `no API key has the id ${id}`);
   return theirs;
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../kernel/errors.js';
-import { invalidKey, type KeyRequester, requireUsable } from './api-key.js';
+import { invalidKey, keyErrors, type KeyRequester, requireUsable } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
 import type { Plan } from '../plan.js';
@@ -28,7 +28,7 @@ export class Authenticate {
     const { keyEnvironment } = this.options;
     if (environment !== undefined && environment !== keyEnvironment) {
       throw new DomainError(
-        'invalid_api_key',
+        keyErrors.invalid_api_key,
         `the API key is for the ${environment} environment, this is ${keyEnvironment}`,
       );
     }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../kernel/errors.js';
+import { DomainError, kernelErrors } from '../../kernel/errors.js';
 import { canonicalAddress } from '../address.js';
 import type { AttemptCounter, AttemptDecision, AttemptState } from '../attempt-counter.js';
 import { sendsMail } from '../deployment.js';
@@ -55,5 +55,6 @@ export async function queueCounted(
 
 /** @throws DomainError `service_unavailable` if no worker can send mail. */
 export async function requireMail({ deployment }: Pick<AccountPorts, 'deployment'>): Promise<void> {
-  if (!(await sendsMail({ deployment }))) throw new DomainError('service_unavailable', 'no mail can be sent here');
+  if (!(await sendsMail({ deployment })))
+    throw new DomainError(kernelErrors.service_unavailable, 'no mail can be sent here');
 }

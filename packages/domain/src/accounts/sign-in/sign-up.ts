@@ -1,5 +1,5 @@
 import { DAY } from '../../kernel/clock.js';
-import { checkAll, DomainError } from '../../kernel/errors.js';
+import { checkAll, DomainError, kernelErrors } from '../../kernel/errors.js';
 import type { Account } from '../account.js';
 import { emailAddress } from '../address.js';
 import { type AttemptState, decideAttempt } from '../attempt-counter.js';
@@ -125,5 +125,5 @@ async function requireWay(
   options: Pick<HolderOptions, 'opensUnproven'>,
 ): Promise<void> {
   if ((await new ShowSignUp(ports, options).execute()) === way) return;
-  throw new DomainError('service_unavailable', 'accounts begin in another way here');
+  throw new DomainError(kernelErrors.service_unavailable, 'accounts begin in another way here');
 }

@@ -23,6 +23,7 @@ import { PLANS } from '../../accounts/plan.js';
 import type { Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import type { DeliveryAttempt } from '../../webhooks/delivery.js';
 import type { TestFramework } from './framework.js';
+import { orderErrors } from '../../orders/order.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
@@ -60,7 +61,7 @@ export async function addMessage(
 }
 
 /** What a decision of a test refuses with. */
-export const REFUSAL = new DomainError('order_final', 'refused by the test');
+export const REFUSAL = new DomainError(orderErrors.order_final, 'refused by the test');
 
 /** What is asked for, asked for by the operator. */
 export function byOperator<Asked extends object>(asked: Asked): Asked & { readonly actor: 'operator' } {
