@@ -12,7 +12,7 @@ const CONTEXTS = [
 
 /** What a workspace has besides: folders of its technology, which know no context or every one. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  'packages/domain': ['kernel', 'testing'],
+  'packages/domain': ['kernel', 'published', 'testing'],
   'packages/infrastructure': ['kernel', 'database'],
   'apps/api': ['http', 'openapi', 'docs'],
   'apps/portal': ['http'],

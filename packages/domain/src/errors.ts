@@ -1,12 +1,12 @@
-import { accountErrors } from './accounts/account.js';
-import { keyErrors, keyManagementErrors } from './accounts/keys/api-key.js';
+import type { accountErrors } from './accounts/account.js';
+import { keyErrors, type keyManagementErrors } from './accounts/keys/api-key.js';
 import { scopeErrors } from './accounts/scope.js';
 import { animalErrors } from './animals/animal.js';
 import { categoryErrors } from './categories/category.js';
 import { eventErrors } from './events/event.js';
 import { idempotencyErrors } from './idempotency/answer-once.js';
 import { kernelErrors } from './kernel/errors.js';
-import { messageErrors, messageManagementErrors } from './messages/message.js';
+import { messageErrors, type messageManagementErrors } from './messages/message.js';
 import { orderErrors } from './orders/order.js';
 import { webhookErrors } from './webhooks/webhook.js';
 

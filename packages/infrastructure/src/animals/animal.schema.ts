@@ -1,6 +1,6 @@
 import type { Animal } from '@adoption-store/domain';
-import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
-import { int64Column } from '../database/columns.js';
+import { EntitySchema } from 'typeorm';
+import { type ColumnsOf, int64Column } from '../database/columns.js';
 
 export const animalSchema = new EntitySchema<Animal>({
   name: 'Animal',
@@ -10,5 +10,5 @@ export const animalSchema = new EntitySchema<Animal>({
     name: { type: 'text' },
     categoryId: { name: 'category_id', type: 'bigint', transformer: int64Column },
     status: { type: 'text' },
-  } satisfies Record<keyof Animal, EntitySchemaColumnOptions>,
+  } satisfies ColumnsOf<Animal>,
 });

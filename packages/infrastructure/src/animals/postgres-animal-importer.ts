@@ -36,7 +36,8 @@ const columns = new Columns(animalSchema);
 // LIKE copies the columns and checks of `animals`, also those that are added later. `position` keeps the file's order.
 const STAGE = `
   CREATE TEMPORARY TABLE imported_animals (
-    position bigint NOT NULL, line bigint NOT NULL, behind_id text NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
+    position bigint NOT NULL, line bigint NOT NULL, behind_id text NOT NULL,
+    LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
   );
   ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
 const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}, behind_id) FROM STDIN`;

@@ -21,6 +21,13 @@ export const optionalColumn: ValueTransformer = {
   to: (value: unknown) => value ?? null,
 };
 
+/** The options of every column. That of an optional field reads NULL as undefined, which is published as nothing. */
+export type ColumnsOf<Entity> = {
+  readonly [Field in keyof Entity]-?: undefined extends Entity[Field]
+    ? EntitySchemaColumnOptions & { readonly nullable: true; readonly transformer: ValueTransformer }
+    : EntitySchemaColumnOptions;
+};
+
 /** SQL for a time in Unix milliseconds. pg would parse a date, which takes longer. */
 export function milliseconds(column: string): string {
   // Rounded down, as Node reads the same time.

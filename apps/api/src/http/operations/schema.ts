@@ -11,10 +11,16 @@ export function schemaRef(name: string): Described {
   return ref('schemas', name);
 }
 
-/** An object that requires all these properties. */
-export function object(description: string, properties: Described, example?: Described): Described {
+/** An object that requires all these properties but the optional ones. */
+export function object(
+  description: string,
+  properties: Described,
+  example?: Described,
+  optional: readonly string[] = [],
+): Described {
   const examples = example && [example];
-  return { type: 'object', description, required: Object.keys(properties), properties, examples };
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', description, required, properties, examples };
 }
 
 const BEYOND_BMP = 0x1_0000;
