@@ -70,7 +70,7 @@ export class Running {
     const flags = ['--throw-deprecation', ...(FLAGS[program] ?? [])];
     this.child = spawn(process.execPath, [...flags, program, ...args], {
       cwd: tmpdir(),
-      // Any free port, because many processes run at once. From Node.js 22 on they share their compile cache.
+      // Any free port, because many processes run at once. They share their compile cache.
       env: {
         PATH: process.env['PATH'],
         METRICS_PORT: '0',
