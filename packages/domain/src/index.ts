@@ -94,6 +94,8 @@ export {
   type DueDelivery,
   isDeliveryId,
   KEPT_ATTEMPTS,
+  MOST_FAILING,
+  PAUSES,
   PING,
   pingData,
   type Receiver,
@@ -102,7 +104,7 @@ export {
   type TurnEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
-export { QUICK_TURN } from './webhooks/deliver-webhooks.js';
+export { ANSWER_WITHIN, QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
   decideSecretRotation,
@@ -110,6 +112,7 @@ export {
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_PINGS,
+  MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
   type NewWebhook,

@@ -1,4 +1,4 @@
-import { GetMessage, QueueMessage } from '@adoption-store/domain';
+import { DEFAULT_MESSAGE_LIMIT, GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +28,7 @@ export class MessagesController {
     summary: 'Send a message',
     description:
       'Queues a message to the store. It is delivered soon afterwards, at least once; accounts take turns. An account ' +
-      'at its limit of queued messages, 1,000 by default, gets 409 `too_many_messages`.',
+      `at its limit of queued messages, ${DEFAULT_MESSAGE_LIMIT.toLocaleString('en')} by default, gets 409 \`too_many_messages\`.`,
     examples: { 'a message': { message: QUEUED.message } },
     success: { 202: ['The message has been queued.', messageJson(QUEUED)] },
   })
