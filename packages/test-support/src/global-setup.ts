@@ -22,8 +22,19 @@ import {
 // For a workspace whose own global setup needs more than the server.
 export { ask, createDatabase, type TestDatabase } from './database.ts';
 
-/** Node.js options with which a process runs the repository's sources, as `npm run dev` does. */
-export const FROM_SOURCES = ['--import=@swc-node/register/esm-register', '--conditions=@adoption-store/source'];
+/**
+ * How a process runs the repository's sources, as `npm run dev` does. The loader itself makes a call that Node.js 26
+ * deprecates, so only later ones fail.
+ */
+export const FROM_SOURCES = {
+  execArgv: [
+    '--disable-warning=DEP0205',
+    '--import=@swc-node/register/esm-register',
+    '--import=data:text/javascript,process.throwDeprecation=true',
+    '--conditions=@adoption-store/source',
+  ],
+  env: { ...process.env, NODE_OPTIONS: '' },
+};
 
 const ROOT = join(__dirname, '../../..');
 
@@ -56,8 +67,9 @@ export default async function globalSetup(
   // In a process of its own: Jest loads this file without the resolver that reads sources.
   const program = `import { migrate } from '${globals.migrations}';
     await migrate({ connectionString: process.argv[1] });`;
-  const args = [...FROM_SOURCES, '--input-type=module', '--eval', program, withRole(OWNER, template.url)];
-  await promisify(execFile)(process.execPath, args, { cwd: rootDir });
+  const { execArgv, env } = FROM_SOURCES;
+  const args = [...execArgv, '--input-type=module', '--eval', program, withRole(OWNER, template.url)];
+  await promisify(execFile)(process.execPath, args, { cwd: rootDir, env });
   process.env['TEST_DATABASE_TEMPLATE'] = nameOf(template);
 }
 

@@ -18,7 +18,7 @@ declare global {
 export default async function globalSetup(...run: Parameters<typeof openPostgres>): Promise<void> {
   await openPostgres(...run);
   const database = await createDatabase();
-  const server = fork(join(__dirname, 'shared-server.ts'), [database.url], { execArgv: FROM_SOURCES });
+  const server = fork(join(__dirname, 'shared-server.ts'), [database.url], FROM_SOURCES);
   globalThis.sharedApi = { server, database };
   const ended = once(server, 'exit').then(([code]) => Promise.reject(new Error(`the shared API ended with ${code}`)));
   const [{ api, keys }] = (await Promise.race([once(server, 'message'), ended])) as [{ api: string; keys: string }];
