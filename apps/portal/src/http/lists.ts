@@ -28,7 +28,7 @@ export class List<Each extends Checks> {
     checks: Each,
     labels: Readonly<Record<string, string>> = {},
   ) {
-    const parameters = Object.keys(checks).map((name) => [name, labels[name] ?? '']);
+    const parameters = Object.keys(checks).map((name): [string, string] => [name, labels[name] ?? '']);
     this.filter = new Form(Object.fromEntries(parameters), 'filter-', query);
     const toCheck = Object.entries(checks).map(([name, check]) => [name, () => this.checked(name, check)]);
     try {
