@@ -41,7 +41,8 @@ it('the build before a command prints nothing if it succeeds', async () => {
 });
 
 it('no suite starts a compiled program whose sources were changed after its build; a touched source is no change', async () => {
-  const { path, remove } = await temporaryFolder();
+  const tree = await temporaryFolder();
+  const { path } = tree;
   const source = join(path, 'src/index.ts');
   mkdirSync(dirname(source));
   writeFileSync(source, 'export const answer = 41;');
@@ -60,7 +61,7 @@ it('no suite starts a compiled program whose sources were changed after its buil
   process.env['STALE_BUILD'] = stale;
   expect(() => new Running(API, [], {})).toThrow(stale);
   process.env['STALE_BUILD'] = before;
-  await remove();
+  await tree.remove();
 });
 
 describe('npm run dev', () => {
