@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { Running, temporaryFolder, until } from '@adoption-store/test-support';
+import { API, Running, temporaryFolder, until } from '@adoption-store/test-support';
+import { staleBuild } from '@adoption-store/test-support/compiled';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { killAll, processesOf, servicesOf } from '../support/process-list.js';
 import { ANY_PORTS } from '../support/started-services.js';
@@ -36,6 +37,30 @@ it('the build before a command prints nothing if it succeeds', async () => {
   // On a slow machine people are told why they wait.
   expect(stderr.replace('Building what has changed …\n', '')).toBe('');
   expect(readFileSync(join(tree.path, 'apps/cli/dist/program'), 'utf8')).toBe('built\n');
+  await tree.remove();
+});
+
+it('no suite starts a compiled program whose sources were changed after its build; a touched source is no change', async () => {
+  const tree = await temporaryFolder();
+  const { path } = tree;
+  const source = join(path, 'src/index.ts');
+  mkdirSync(dirname(source));
+  writeFileSync(source, 'export const answer = 41;');
+  const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist' };
+  writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+  const compiled = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-b', path], { encoding: 'utf8' });
+  expect(compiled).toMatchObject({ status: 0, stdout: '' });
+  const later = new Date(Date.now() + 60_000);
+  utimesSync(source, later, later);
+  expect(staleBuild([path], path)).toBeUndefined();
+  writeFileSync(source, 'export const answer = 42;');
+  utimesSync(source, later, later);
+  const stale = staleBuild([path], path);
+  expect(stale).toBe('tsconfig.json: its sources were changed after they were compiled; run: npm run build');
+  const before = process.env['STALE_BUILD'];
+  process.env['STALE_BUILD'] = stale;
+  expect(() => new Running(API, [], {})).toThrow(stale);
+  process.env['STALE_BUILD'] = before;
   await tree.remove();
 });
 

@@ -6,12 +6,14 @@ import {
   type Instant,
   isProven,
   keyState,
+  LONGEST_SESSION,
   MAX_DESCRIPTION_LENGTH,
   MAX_PASSWORD_LENGTH,
   MAX_URL_LENGTH,
   MIN_PASSWORD_LENGTH,
   MINUTE,
   MOST_ACTIVE_KEYS,
+  MOST_FAILING,
   MOST_WEBHOOKS,
   type Outcomes,
   PET_STATUSES,
@@ -22,10 +24,12 @@ import {
   remainingIn,
   SCOPE_MEANINGS,
   SECOND,
+  SECRET_OVERLAP,
   sharedScopes,
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE, SIGN } from '@adoption-store/web';
+import { COLOURS, MESSAGE_MEANINGS } from './http/words.js';
 import { groupsOf } from './http/page-groups.js';
 import { REFUSAL_MEANINGS, REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
@@ -54,6 +58,9 @@ export const viewHelpers = {
   chartOf,
   groupsOf,
   statuses: PET_STATUSES,
+  colours: COLOURS,
+  messageMeanings: MESSAGE_MEANINGS,
+  longestSession: LONGEST_SESSION / HOUR,
   sharedScopes,
   meanings: SCOPE_MEANINGS,
 
@@ -72,6 +79,8 @@ export const viewHelpers = {
     most: MOST_WEBHOOKS,
     longestUrl: MAX_URL_LENGTH,
     longestDescription: MAX_DESCRIPTION_LENGTH,
+    mostFailingDays: MOST_FAILING / DAY,
+    overlapHours: SECRET_OVERLAP / HOUR,
     types: EVENT_TYPES,
     meanings: EVENT_MEANINGS,
   },

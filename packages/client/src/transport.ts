@@ -250,9 +250,11 @@ async function bytesOf({ body }: Response, lost: (error: unknown) => never): Pro
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = body?.getReader();
-  for (let part; (part = (await reader?.read().catch(lost))?.value) !== undefined;) {
-    chunks.push(part);
-    size += part.byteLength;
+  for (;;) {
+    const part = await reader?.read().catch(lost);
+    if (part?.value === undefined) break;
+    chunks.push(part.value);
+    size += part.value.byteLength;
     if (size > MOST_BYTES) {
       await reader?.cancel();
       return undefined;

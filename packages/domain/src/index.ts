@@ -99,6 +99,8 @@ export {
   type DueDelivery,
   isDeliveryId,
   KEPT_ATTEMPTS,
+  MOST_FAILING,
+  PAUSES,
   PING,
   pingData,
   type Receiver,
@@ -107,7 +109,7 @@ export {
   type TurnEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
-export { QUICK_TURN } from './webhooks/deliver-webhooks.js';
+export { ANSWER_WITHIN, QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
   decideSecretRotation,
@@ -115,6 +117,7 @@ export {
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
   MOST_PINGS,
+  MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
   type NewWebhook,

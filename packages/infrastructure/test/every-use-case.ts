@@ -35,8 +35,8 @@ export interface Surroundings {
 }
 
 /**
- * Runs each use case, so that it sends all of its statements. A new use case must be added to its context below, otherwise
- * this doesn't compile.
+ * Runs each use case, so that it sends all of its statements. A new use case must be added to its context below: without
+ * it `npm run lint`, which checks the suites' types, fails.
  */
 export function everyUseCase(application: Application, surroundings: Surroundings, run: number) {
   const setting = new Setting(application, surroundings, run);

@@ -9,30 +9,32 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/**
- * Fails if a build is older than its sources, because process tests run the compiled code. Asks the compiler, for a
- * workspace and for those that its package.json names. A newer source with the same text isn't stale. The workspace may
- * be a copy without a build, as mutation tests make it; it runs the programs of the original.
- *
- * @throws Error that names the first stale project and the command to run.
- */
-export function refuseStaleBuild(workspace: string, root: string): void {
+/** The workspace and those that its package.json names, if they are compiled. It may be a copy, as mutation tests make it. */
+export function compiledProjects(workspace: string, root: string): readonly string[] {
   const { name, dependencies, devDependencies } = manifestOf(workspace);
-  const projects = [name, ...Object.keys({ ...dependencies, ...devDependencies })]
+  return [name, ...Object.keys({ ...dependencies, ...devDependencies })]
     .map((each) => join(root, 'node_modules', each))
     .filter((folder) => existsSync(folder))
     .map((folder) => realpathSync(folder))
     .filter((folder) => !folder.includes('node_modules'))
     .filter((folder) => manifestOf(folder).scripts?.['build'] !== undefined);
+}
+
+/**
+ * The first project whose build is older than its sources, with the command to run, or undefined. Asks the compiler, so
+ * a newer source with the same text isn't stale.
+ */
+export function staleBuild(projects: readonly string[], root: string): string | undefined {
   const builder = ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), projects, {});
   for (let next = builder.getNextInvalidatedProject(); next !== undefined; next = builder.getNextInvalidatedProject()) {
     if (next.kind === ts.InvalidatedProjectKind.Build) {
       const project = relative(root, next.project);
-      throw new Error(`${project}: its sources were changed after they were compiled; run: npm run build`);
+      return `${project}: its sources were changed after they were compiled; run: npm run build`;
     }
     // Only the files' times differ, not their text. This lets the compiler update the times of its output.
     next.done();
   }
+  return undefined;
 }
 
 function manifestOf(folder: string): Manifest {

@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import pg from 'pg';
 // Jest loads this file without the resolver that maps .js imports to .ts files.
-import { refuseStaleBuild } from './compiled.ts';
+import { compiledProjects, staleBuild } from './compiled.ts';
 import {
   ask,
   createDatabase,
@@ -19,6 +21,22 @@ import {
 
 // For a workspace whose own global setup needs more than the server.
 export { ask, createDatabase, type TestDatabase } from './database.ts';
+
+/**
+ * How a process runs the repository's sources, as `npm run dev` does. The loader itself makes a call that Node.js 26
+ * deprecates, so only later ones fail.
+ */
+export const FROM_SOURCES = {
+  execArgv: [
+    '--disable-warning=DEP0205',
+    '--import=@swc-node/register/esm-register',
+    '--import=data:text/javascript,process.throwDeprecation=true',
+    '--conditions=@adoption-store/source',
+  ],
+  env: { ...process.env, NODE_OPTIONS: '' },
+};
+
+const ROOT = join(__dirname, '../../..');
 
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
@@ -38,25 +56,33 @@ export default async function globalSetup(
   { rootDir }: { readonly rootDir: string },
   { globals }: Project,
 ): Promise<void> {
-  refuseStaleBuild(rootDir, join(__dirname, '../../..'));
+  checkBuilds(rootDir);
   const { TEST_POSTGRES_URL } = process.env;
   if (TEST_POSTGRES_URL === undefined) await startPostgres();
   else await checkLog(TEST_POSTGRES_URL);
   if (globals.migrations === undefined || process.env['TEST_DATABASE_TEMPLATE'] !== undefined) return;
   const template = await createDatabase(EMPTY);
   globalThis.testTemplate = template;
-  // The compiled one: Jest loads this file without the resolver that reads sources.
-  const { migrate } = (await import(globals.migrations)) as {
-    readonly migrate: (connection: { readonly connectionString: string }) => Promise<void>;
-  };
   await prepareRoles(template.url);
-  await migrate({ connectionString: withRole(OWNER, template.url) });
+  // In a process of its own: Jest loads this file without the resolver that reads sources.
+  const program = `import { migrate } from '${globals.migrations}';
+    await migrate({ connectionString: process.argv[1] });`;
+  const { execArgv, env } = FROM_SOURCES;
+  const args = [...execArgv, '--input-type=module', '--eval', program, withRole(OWNER, template.url)];
+  await promisify(execFile)(process.execPath, args, { cwd: rootDir, env });
   process.env['TEST_DATABASE_TEMPLATE'] = nameOf(template);
+}
+
+/** This file itself runs the compiled embedded PostgreSQL. Of the rest, a suite needs only what it starts (processes.ts). */
+function checkBuilds(workspace: string): void {
+  const own = staleBuild([join(ROOT, 'packages/embedded-postgres')], ROOT);
+  if (own !== undefined) throw new Error(own);
+  process.env['STALE_BUILD'] = staleBuild(compiledProjects(workspace, ROOT), ROOT) ?? '';
 }
 
 /** As an operator prepares a database. The roles stay on the server of TEST_POSTGRES_URL. */
 async function prepareRoles(url: string): Promise<void> {
-  await ask(url, await readFile(join(__dirname, '../../../docker/roles.sql'), 'utf8'));
+  await ask(url, await readFile(join(ROOT, 'docker/roles.sql'), 'utf8'));
   const { password } = new pg.Client(url);
   const login = password ? `LOGIN PASSWORD ${pg.escapeLiteral(password)}` : 'LOGIN';
   for (const role of [OWNER, SERVICES]) await ask(url, `ALTER ROLE ${role} ${login}`);

@@ -19,6 +19,9 @@ export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
 export const ANIMALS = join(ROOT, 'apps/cli/dist/animals.js');
 export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 
+/** Programs that would run an old build if a source was changed after it. global-setup.ts finds that once for a run. */
+const COMPILED = /\/(?:apps|packages)\/\w+\/dist\//;
+
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
@@ -62,10 +65,12 @@ export class Running {
     environment: Environment,
     options: Pick<SpawnOptions, 'cwd' | 'detached' | 'stdio'> = {},
   ) {
+    const stale = process.env['STALE_BUILD'];
+    if (stale && COMPILED.test(program)) throw new Error(stale);
     const flags = ['--throw-deprecation', ...(FLAGS[program] ?? [])];
     this.child = spawn(process.execPath, [...flags, program, ...args], {
       cwd: tmpdir(),
-      // Any free port, because many processes run at once. From Node.js 22 on they share their compile cache.
+      // Any free port, because many processes run at once. They share their compile cache.
       env: {
         PATH: process.env['PATH'],
         METRICS_PORT: '0',

@@ -1,4 +1,4 @@
-import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { ASKING_LIMIT, MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
@@ -21,7 +21,7 @@ export class LimitsController {
     summary: 'Get the limits',
     description:
       'Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; ' +
-      'a key may send it 60 times a minute.',
+      `a key may send it ${ASKING_LIMIT} times a minute.`,
     success: {
       200: [
         'The plan and limits of the caller.',

@@ -1,5 +1,7 @@
 import {
   ANSWER_TTL,
+  ANSWER_WITHIN,
+  DAY,
   DEFAULT_ADDRESS_LIMIT,
   DEFAULT_BAN_POLICY,
   DEFAULT_ORDER_LIMIT,
@@ -7,8 +9,10 @@ import {
   HOUR,
   MAX_KEY_LENGTH,
   MINUTE,
+  PAUSES,
   PLANS,
   SCOPE_MEANINGS,
+  SECOND,
 } from '@adoption-store/domain';
 import { animalSchemas } from '../animals/animal.schema.js';
 import { categorySchemas } from '../categories/category.schema.js';
@@ -92,8 +96,8 @@ The operator may have set other numbers for keyless requests, bans, orders and m
 
 ## Webhooks
 Instead of asking for events, an account can have them sent to URLs of its own, as
-[Standard Webhooks](https://www.standardwebhooks.com) says: verify the signature, answer 2xx within 15 seconds, and do nothing
-for a \`webhook-id\` that you have seen. Other answers are failures; an event is attempted ten times within about three days.
+[Standard Webhooks](https://www.standardwebhooks.com) says: verify the signature, answer 2xx within ${ANSWER_WITHIN / SECOND} seconds, and do nothing
+for a \`webhook-id\` that you have seen. Other answers are failures; an event is attempted ${PAUSES.length + 1} times within about ${Math.round(PAUSES.reduce((sum, pause) => sum + pause, 0) / DAY)} days.
 
 ## Repeating a request
 A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The key is

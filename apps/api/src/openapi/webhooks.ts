@@ -1,4 +1,4 @@
-import { EVENT_TYPES, PING } from '@adoption-store/domain';
+import { ANSWER_WITHIN, EVENT_TYPES, PING, SECOND } from '@adoption-store/domain';
 import { LUNA } from '../animals/animal.schema.js';
 import { PLACED_EVENT, sequence } from '../events/event.schema.js';
 import { type Described, json, object, parameterIn, ref, schemaRef, time } from '../http/operations/schema.js';
@@ -65,7 +65,7 @@ function received(type: string): Described {
   return {
     operationId: `receive${[kind, word].map((each) => each.charAt(0).toUpperCase() + each.slice(1)).join('')}`,
     summary: `Receive ${type}`,
-    description: 'Sent to each enabled webhook that it is for. Answer within 15 seconds.',
+    description: `Sent to each enabled webhook that it is for. Answer within ${ANSWER_WITHIN / SECOND} seconds.`,
     tags: ['Webhooks'],
     security: [],
     parameters: Object.keys(receivedHeaders).map((name) => ref('parameters', name)),

@@ -1,4 +1,10 @@
-import { type Order, ORDER_STATUSES, type OrderJson, orderJson as publishedOrder } from '@adoption-store/domain';
+import {
+  OPEN_ORDER_STATUSES,
+  type Order,
+  ORDER_STATUSES,
+  type OrderJson,
+  orderJson as publishedOrder,
+} from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
 import { type Described, exampleOf, int64, object, oneOf, openSet, time } from '../http/operations/schema.js';
@@ -19,10 +25,12 @@ export const PLACED = {
 /** `updatedAt` is the time at which the order ended. */
 export const ENDED = { ...PLACED, updatedAt: '2026-11-22T09:30:00.000Z' };
 
+const OPEN = OPEN_ORDER_STATUSES.map((status) => `\`${status}\``).join(' and ');
+
 const order = {
   id: int64('Unique identifier, assigned by the service.', 1),
   petId: int64('Identifier of the ordered animal.', NEW_ORDER.petId),
-  status: openSet(ORDER_STATUSES, 'The progress of the order. All except `placed` are final.'),
+  status: openSet(ORDER_STATUSES, `The progress of the order. All except ${OPEN} are final.`),
   createdAt: time('When the order was placed.'),
   updatedAt: time('When its status last changed.'),
 } satisfies Record<keyof OrderJson, Described>;

@@ -90,7 +90,8 @@ export class OrdersController {
     summary: 'Place an order',
     description:
       'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
-      `get 409 \`pet_not_available\`. An account at its limit of placed orders, ${DEFAULT_ORDER_LIMIT} by default, gets 409 \`too_many_orders\`.`,
+      'get 409 `pet_not_available`. An account at its limit of placed orders, ' +
+      `${DEFAULT_ORDER_LIMIT} by default, gets 409 \`too_many_orders\`.`,
     examples: { 'an order': NEW_ORDER },
     success: { 201: ['The order has been placed.', orderJson(PLACED)] },
     refusals: [404],

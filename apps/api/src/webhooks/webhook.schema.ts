@@ -1,10 +1,12 @@
 import {
+  DAY,
   DELIVERY_STATUSES,
   EVENT_TYPES,
   isoTime,
   KEPT_ATTEMPTS,
   MAX_DESCRIPTION_LENGTH,
   MAX_URL_LENGTH,
+  MOST_FAILING,
   PING,
   type DeliveryAttempt,
   type Webhook,
@@ -103,7 +105,8 @@ const webhook = {
   },
   status: openSet(
     WEBHOOK_STATUSES,
-    'A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for five days.',
+    'A `disabled` webhook is sent nothing. It becomes so if the receiver answers 410, or if all deliveries have failed for ' +
+      `${MOST_FAILING / DAY} days.`,
   ),
   recoveringSince: time(
     'Events since then that have failed or were never sent are being sent. Absent unless that goes on.',

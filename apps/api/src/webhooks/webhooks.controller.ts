@@ -7,15 +7,20 @@ import {
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
   GetWebhook,
+  HOUR,
   type InTurn,
   isDeliveryId,
   ListDeliveries,
   ListWebhooks,
+  MOST_PINGS,
+  MOST_SECRETS,
+  MOST_WEBHOOKS,
   PingWebhook,
   readInstant,
   RecoverDeliveries,
   RetryDelivery,
   RotateWebhookSecret,
+  SECRET_OVERLAP,
   type Webhook,
   webhookChange,
   type WebhookCommand,
@@ -106,7 +111,7 @@ export class WebhooksController {
     ...OURS,
     id: 'listWebhooks',
     summary: 'List webhooks',
-    description: "Lists the account's webhooks, the oldest first. There are at most 10, so the list has no pages.",
+    description: `Lists the account's webhooks, the oldest first. There are at most ${MOST_WEBHOOKS}, so the list has no pages.`,
     success: { 200: ['The webhooks.', page('Webhook', SHELTER)] },
   })
   async list(@Req() { caller }: FastifyRequest): Promise<string> {
@@ -197,7 +202,8 @@ export class WebhooksController {
     summary: 'Rotate the secret of a webhook',
     idempotencyKey: 'refused',
     description:
-      'Gives the webhook another secret. The one that it replaces also signs for 24 hours. At most 5 sign at the same time: ' +
+      `Gives the webhook another secret. The one that it replaces also signs for ${SECRET_OVERLAP / HOUR} hours. ` +
+      `At most ${MOST_SECRETS} sign at the same time: ` +
       `one more rotation gets 409 \`too_many_secrets\`. ${UNSTORED}`,
     success: { 200: ['The webhook has another secret.', secretJson] },
     refusals: [404, 409],
@@ -215,7 +221,7 @@ export class WebhooksController {
     ...OURS,
     id: 'pingWebhook',
     summary: 'Ping a webhook',
-    description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. At most 20 wait: one more is refused with 409 \`too_many_pings\`. ${ENABLED}`,
+    description: `Queues a delivery of the type \`webhook.ping\`, to try the receiver. At most ${MOST_PINGS} wait: one more is refused with 409 \`too_many_pings\`. ${ENABLED}`,
     success: { 202: ['The ping has been queued.', queuedJson] },
     refusals: [404],
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newAnimal } from '@adoption-store/domain';
+import { EVENT_TYPES, MESSAGE_STATUSES, newAnimal, ORDER_STATUSES, PET_STATUSES } from '@adoption-store/domain';
 import { DEPRECATIONS, readSamples } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -180,6 +180,12 @@ describe('openapi.json', () => {
     const rows = readFileSync(join(__dirname, '../../../../README.md'), 'utf8').match(/^\| `[A-Z]+ \/v1\/.*$/gm) ?? [];
     expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(readmeRows(OPERATIONS));
   });
+});
+
+it('the README names every status and every type of event', () => {
+  const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
+  const words = [...PET_STATUSES, ...ORDER_STATUSES, ...MESSAGE_STATUSES, ...EVENT_TYPES.map((type) => `\`${type}\``)];
+  expect(words.filter((word) => !readme.includes(word))).toEqual([]);
 });
 
 describe('the server in /openapi.json and /llms.txt', () => {

@@ -1,12 +1,14 @@
+import { once } from 'node:events';
 import closePostgres from '@adoption-store/test-support/global-teardown';
 
 export default async function globalTeardown(): Promise<void> {
   if (globalThis.sharedApi) {
-    const { api, keys, database, close } = globalThis.sharedApi;
+    const { server, database } = globalThis.sharedApi;
     globalThis.sharedApi = undefined;
-    keys.close();
-    await api.close();
-    await close();
+    if (server.exitCode === null) {
+      server.disconnect();
+      await once(server, 'exit');
+    }
     await database.drop();
   }
   await closePostgres();

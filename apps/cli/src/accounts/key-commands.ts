@@ -3,6 +3,7 @@ import {
   type ApiKey,
   type ApiKeyId,
   DAY,
+  DEFAULT_OVERLAP,
   describePlan,
   describeScopes,
   DomainError,
@@ -17,7 +18,7 @@ import {
   type ListOperations,
   SCOPES,
 } from '@adoption-store/domain';
-import { deprecatedUses } from '@adoption-store/web';
+import { deprecatedUses, RECENT_USE } from '@adoption-store/web';
 import {
   addressOf,
   asUsage,
@@ -55,14 +56,14 @@ const USAGE = `Usage:
   npm run -s keys -- list [--email ADDRESS] [--deprecated]
       shows each key as active, rotated (it works until it expires, beside its
       replacement), disabled, expired or revoked; with --deprecated only those
-      that have called a deprecated operation in the last 35 days, and when.
+      that have called a deprecated operation in the last ${RECENT_USE / DAY} days, and when.
   npm run -s keys -- disable ID
   npm run -s keys -- enable ID
       a disabled key is refused until it is enabled again.
   npm run -s keys -- revoke ID
   npm run -s keys -- rotate ID [--overlap HOURS]
       prints a new key in place of the old one, with its name, scopes and expiry;
-      the old one goes on for 24 hours unless another overlap is given.
+      the old one goes on for ${DEFAULT_OVERLAP / HOUR} hours unless another overlap is given.
 `;
 
 export const keyCommands: Program = {

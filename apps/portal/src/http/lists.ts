@@ -28,23 +28,21 @@ export class List<Each extends Checks> {
     checks: Each,
     labels: Readonly<Record<string, string>> = {},
   ) {
-    const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
-    const names = Object.keys(checks);
-    this.filter = new Form(Object.fromEntries(names.map((name) => [name, labels[name] ?? ''])), 'filter-', query);
-    const { values } = this.filter;
-    const toCheck = Object.entries(checks).map(([name, check]) => {
-      const checked = () => {
-        if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
-        const text = (values[name] ?? '').trim();
-        return text === '' ? undefined : check(text, name);
-      };
-      return [name, checked] as const;
-    });
+    const parameters = Object.keys(checks).map((name): [string, string] => [name, labels[name] ?? '']);
+    this.filter = new Form(Object.fromEntries(parameters), 'filter-', query);
+    const toCheck = Object.entries(checks).map(([name, check]) => [name, () => this.checked(name, check)]);
     try {
       this.wanted = checkAll(Object.fromEntries(toCheck)) as Checked<Each>;
     } catch (error) {
       this.filter.refused(error);
     }
+  }
+
+  /** The value of a parameter of the filter. Undefined if it is empty. */
+  private checked(name: string, check: Check<bigint | string>): bigint | string | undefined {
+    if (isRepeated(this.query, name)) throw invalid(name, 'must be given once');
+    const text = (this.filter.values[name] ?? '').trim();
+    return text === '' ? undefined : check(text, name);
   }
 
   /** The first page, if the address has no place or one that can't be read. */
@@ -88,6 +86,11 @@ export class List<Each extends Checks> {
   private address(parameters: Parameters): string {
     return address(this.path, { ...(this.wanted as Parameters | undefined), ...parameters });
   }
+}
+
+function isRepeated(query: unknown, name: string): boolean {
+  const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
+  return Array.isArray(sent.get(name));
 }
 
 function position(text: string): number | undefined {

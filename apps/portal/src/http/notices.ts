@@ -1,9 +1,11 @@
+import { HOUR, LONGEST_SESSION, MINUTE, SESSION_IDLE_TIME } from '@adoption-store/domain';
 import type { FastifyReply } from 'fastify';
 import { cookieName, takeCookie } from './cookies.js';
 
 /** The reasons for which a session ends while the browser still has its cookie. */
 export const WHY_SIGNED_OUT =
-  'This happens after 30 minutes without use, after 12 hours, and when you sign out or change the password elsewhere.';
+  `This happens after ${SESSION_IDLE_TIME / MINUTE} minutes without use, after ${LONGEST_SESSION / HOUR} hours, ` +
+  'and when you sign out or change the password elsewhere.';
 
 /** The confirmations that the next page shows once. */
 const NOTICES = {

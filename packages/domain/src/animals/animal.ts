@@ -49,24 +49,19 @@ export type AnimalChangeInput = { readonly [Field in keyof NewAnimalInput]?: New
 /** What happens to an animal's order. */
 type OrderChange = 'placed' | 'completed' | 'cancelled' | 'expired';
 
-interface Transition {
-  readonly from: PetStatus;
-  readonly to: PetStatus;
-}
+/** The change of status that an animal's order makes. This and the next are the only places with these rules. */
+const BY_ORDER: Readonly<Record<OrderChange, { readonly from: PetStatus; readonly to: PetStatus }>> = {
+  placed: { from: 'available', to: 'pending' },
+  completed: { from: 'pending', to: 'sold' },
+  cancelled: { from: 'pending', to: 'available' },
+  expired: { from: 'pending', to: 'available' },
+};
 
-/**
- * The allowed changes of status, by their cause: what happened to the animal's order, or that a person edited the
- * animal. This is the only place with this rule.
- */
-const TRANSITIONS: Readonly<Record<OrderChange | 'edited', readonly Transition[]>> = {
-  placed: [{ from: 'available', to: 'pending' }],
-  completed: [{ from: 'pending', to: 'sold' }],
-  cancelled: [{ from: 'pending', to: 'available' }],
-  expired: [{ from: 'pending', to: 'available' }],
-  edited: [
-    { from: 'available', to: 'pending' },
-    { from: 'pending', to: 'available' },
-  ],
+/** The statuses that a person may give an animal, by the one that it has. */
+const BY_EDIT: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
+  available: ['pending'],
+  pending: ['available'],
+  sold: [],
 };
 
 /**
@@ -145,7 +140,7 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
   const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = edit.change;
   if (status !== animal.status) {
     if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
-    if (!TRANSITIONS.edited.some(({ from, to }) => from === animal.status && to === status)) {
+    if (!BY_EDIT[animal.status].includes(status)) {
       throw new DomainError(
         animalErrors.invalid_transition,
         `status can't be changed from ${animal.status} to ${status}`,
@@ -172,8 +167,8 @@ export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawa
  * The animal with the status that the change of its order gives it. Undefined if its current status doesn't allow that.
  */
 export function changedByOrder(animal: Animal, change: OrderChange): Animal | undefined {
-  const transition = TRANSITIONS[change].find(({ from }) => from === animal.status);
-  return transition && { ...animal, status: transition.to };
+  const { from, to } = BY_ORDER[change];
+  return animal.status === from ? { ...animal, status: to } : undefined;
 }
 
 function requireAnimal(animal: Animal | undefined, { id, condition }: AnimalWithdrawal): Animal {

@@ -22,8 +22,7 @@ export function instant(milliseconds: number): Instant {
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-/** In UTC, with a year of four digits. */
-const WRITABLE = /^\d{4}-/;
+const YEAR_OF_FOUR_DIGITS = /^\d{4}-/;
 
 /**
  * The instant of a time in RFC 3339.
@@ -33,14 +32,19 @@ const WRITABLE = /^\d{4}-/;
  */
 export function readInstant(field: string, text: string): Instant {
   const [, date = '', time = '', fraction = '', offset = ''] = TIME.exec(text) ?? [];
-  // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
-  const exists = textOf(Date.parse(`${date}T${time}Z`)).startsWith(`${date}T${time}.`);
   const milliseconds = Date.parse(`${date}T${time}${fraction}${offset.toUpperCase()}`);
-  if (exists && WRITABLE.test(textOf(milliseconds))) return instant(milliseconds);
-  throw invalid(field, 'must be a time that exists, such as 2026-11-21T12:00:00Z');
+  if (!exists(date, time) || !YEAR_OF_FOUR_DIGITS.test(inUtc(milliseconds))) {
+    throw invalid(field, 'must be a time that exists, such as 2026-11-21T12:00:00Z');
+  }
+  return instant(milliseconds);
 }
 
-function textOf(milliseconds: number): string {
+/** Date.parse takes 30 February for 2 March, and 24:00 for the next day. Only a time that exists is written as it was read. */
+function exists(date: string, time: string): boolean {
+  return inUtc(Date.parse(`${date}T${time}Z`)).startsWith(`${date}T${time}.`);
+}
+
+function inUtc(milliseconds: number): string {
   return Number.isNaN(milliseconds) ? '' : new Date(milliseconds).toISOString();
 }
 

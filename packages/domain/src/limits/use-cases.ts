@@ -9,7 +9,7 @@ import type { RecordedRequest, ShownRefusal } from './request-records.js';
 export { ShowUsage } from './show-usage.js';
 
 /** How often a key may ask for its limits in a minute. */
-const ASKING_LIMIT = 60;
+export const ASKING_LIMIT = 60;
 
 /** The sender of a request: an authenticated caller, or an address without a valid key. */
 export type Source = Caller | { readonly address: string };

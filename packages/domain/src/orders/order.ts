@@ -16,11 +16,21 @@ export type OrderId = Branded<bigint, 'OrderId'>;
 export const ORDER_STATUSES = ['placed', 'completed', 'cancelled', 'expired'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** The ways an order can end. Each is final. */
+/** The ways an order can end. */
 export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
 
+/** What a status of an order means: whether it can't change any more, and whether nobody else can order the animal. */
+const MEANINGS: Readonly<Record<OrderStatus, { readonly isFinal: boolean; readonly isLive: boolean }>> = {
+  placed: { isFinal: false, isLive: true },
+  completed: { isFinal: true, isLive: true },
+  cancelled: { isFinal: true, isLive: false },
+  expired: { isFinal: true, isLive: false },
+};
+
+export const OPEN_ORDER_STATUSES = ORDER_STATUSES.filter((status) => !MEANINGS[status].isFinal);
+
 /** At most one order of an animal has one of these statuses. */
-export const LIVE_ORDER_STATUSES = ['placed', 'completed'] as const satisfies readonly OrderStatus[];
+export const LIVE_ORDER_STATUSES = ORDER_STATUSES.filter((status) => MEANINGS[status].isLive);
 
 export interface Order {
   readonly id: OrderId;
@@ -129,7 +139,7 @@ export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Insta
   const { by, id, outcome, condition } = end;
   if (order === undefined || (by !== 'operator' && order.accountId !== by)) throw orderNotFound(id, by);
   condition?.(order);
-  if (order.status !== 'placed')
+  if (MEANINGS[order.status].isFinal)
     throw new DomainError(orderErrors.order_final, `the order ${id} is ${order.status} already`);
   return ended(order, animal, outcome, now);
 }

@@ -22,7 +22,8 @@ import type { WebhookResponse } from './webhook-sender.js';
 const MOST_OF_A_TURN = 20;
 /** If a worker is killed, its receivers wait at most this long. */
 const LEASE = 20 * SECOND;
-const TIMEOUT = 15 * SECOND;
+/** How long a receiver may take to answer. */
+export const ANSWER_WITHIN = 15 * SECOND;
 /** Some of a worker's jobs take turns only of receivers whose last turn took at most this long. */
 export const QUICK_TURN = SECOND;
 
@@ -63,7 +64,7 @@ export class DeliverWebhooks {
     onMore();
     // An attempt must end within the lease, so that no other worker calls the receiver meanwhile. If too little is left
     // of it, nothing is sent: the turn expires, and another one follows.
-    if (clock.now() + TIMEOUT >= later(begun, LEASE)) return { mayHaveMore: true };
+    if (clock.now() + ANSWER_WITHIN >= later(begun, LEASE)) return { mayHaveMore: true };
     // The queue's clock, because this process's may be wrong: receivers refuse a signature whose time is minutes off.
     const now = () => later(turn.takenAt, clock.now() - begun);
     const sending = turn.deliveries.map(async (delivery) => this.attempt(turn, delivery, { now, onAttempt }));
@@ -117,7 +118,7 @@ export class DeliverWebhooks {
       secrets: signingSecrets(secrets, at),
     };
     try {
-      const response = await this.ports.webhookSender.send(request, TIMEOUT);
+      const response = await this.ports.webhookSender.send(request, ANSWER_WITHIN);
       if (isSuccess(response)) return { response };
       const reason = `the receiver answered ${response.status}`;
       return { response, reason: response.status === GONE ? new RefusedForGood(reason) : new Error(reason) };

@@ -99,7 +99,7 @@ export type DeliveryOutcome =
   | { readonly status: 'queued'; readonly pause: number };
 
 /** A webhook is disabled after all its deliveries have failed for this long. */
-const MOST_FAILING = 5 * DAY;
+export const MOST_FAILING = 5 * DAY;
 
 /** After a longer time without any attempt, a receiver doesn't count as failing since before. */
 const LONGEST_GAP = 2 * DAY;

@@ -6,7 +6,7 @@ import { newAccountMailId } from '../mails/account-mail.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
 
-const DEFAULT_OVERLAP = 24 * HOUR;
+export const DEFAULT_OVERLAP = 24 * HOUR;
 
 export interface RotateKeyInput extends KeyCommand {
   /** How long both keys work, in milliseconds: 0 to 30 days. Default: 24 hours. */
