@@ -39,6 +39,12 @@ export const rules = [
     },
   },
   {
+    name: 'admission-imports-the-domain-alone',
+    comment: 'Every app may admit requests with it, whatever its framework and its platform.',
+    from: { path: '^packages/admission/src/', pathNot: String.raw`\.spec\.ts$` },
+    to: { pathNot: '^packages/(admission/src|domain)/' },
+  },
+  {
     name: 'config-imports-no-other-package',
     comment: 'Settings are read before any other package is used. The names of the scopes are the domain’s.',
     from: { path: '^packages/config/src/' },
@@ -54,7 +60,10 @@ export const rules = [
   {
     name: 'only-web-apps-import-nest',
     comment: 'Only the apps with a public HTTP interface use Nest; the other packages serve every app.',
-    from: { path: '^(packages|apps)/', pathNot: '^(apps/(api|portal)|packages/web)/' },
+    from: {
+      path: '^(packages|apps)/',
+      pathNot: String.raw`^(apps/(api|portal)|packages/web)/|^packages/admission/.*\.spec\.ts$`,
+    },
     to: { path: npm('@nestjs') },
   },
   {

@@ -13,6 +13,12 @@ it('no import crosses a boundary', () => {
   expect(modules).toBeGreaterThan(500);
 });
 
-it('infrastructure exports only the function that opens it', () => {
-  expect(Object.keys(infrastructure)).toEqual(['openInfrastructure']);
+it('infrastructure exports only the function that opens it, and the turns of what uses it', () => {
+  expect(Object.keys(infrastructure).sort()).toEqual([
+    'AccountTurns',
+    'SharedReads',
+    'TooManyAtOnce',
+    'Turns',
+    'openInfrastructure',
+  ]);
 });

@@ -13,7 +13,7 @@ const CONTEXTS = [
 /** What a workspace has besides: folders of its technology, which know no context or every one. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'packages/domain': ['kernel', 'published', 'testing'],
-  'packages/infrastructure': ['kernel', 'database'],
+  'packages/infrastructure': ['kernel', 'turns', 'database'],
   'apps/api': ['http', 'openapi', 'docs'],
   'apps/portal': ['http'],
   'apps/worker': [],

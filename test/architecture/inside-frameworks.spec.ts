@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 const repository = join(__dirname, '../..');
 const WORKSPACES = [
   ...['api', 'cli', 'portal', 'worker'].map((name) => `apps/${name}`),
-  ...['client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
+  ...['admission', 'client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
     (name) => `packages/${name}`,
   ),
 ];

@@ -1,4 +1,6 @@
+import { Admission } from '@adoption-store/admission';
 import { type Application, MINUTE } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { UseCasesModule } from '@adoption-store/web';
 import { RouteTable } from '@adoption-store/web/edge';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -9,9 +11,7 @@ import { BearerAuthGuard } from './accounts/bearer-auth.guard.js';
 import { ErrorFilter } from './http/edge/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
-import { Turns } from './http/operations/turns.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
-import { AddressLimits } from './http/edge/address-limits.js';
 import { EventsController } from './events/events.controller.js';
 import { operationsOf } from './http/operations/operation.js';
 import { UnknownRoutesController } from './http/edge/unknown-routes.controller.js';
@@ -41,13 +41,13 @@ export interface ApiParts {
   readonly application: Application;
   readonly context: ApiContext;
   readonly routes: RouteTable;
-  readonly limits: AddressLimits;
+  readonly admission: Admission;
   readonly turns: Turns;
 }
 
 @Module({})
 export class ApiModule {
-  static of({ application, context, routes, limits, turns }: ApiParts): DynamicModule {
+  static of({ application, context, routes, admission, turns }: ApiParts): DynamicModule {
     // The throttler requires a limit but never uses it: the plan's limits apply.
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
@@ -57,7 +57,7 @@ export class ApiModule {
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
-        { provide: AddressLimits, useValue: limits },
+        { provide: Admission, useValue: admission },
         { provide: Turns, useValue: turns },
         Idempotency,
         ...GUARDS.map((guard) => ({ provide: APP_GUARD, useClass: guard })),

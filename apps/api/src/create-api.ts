@@ -1,5 +1,7 @@
 import 'reflect-metadata';
+import { Admission } from '@adoption-store/admission';
 import type { Application, Clock } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -13,8 +15,6 @@ import { Cors, type CorsOrigins, readableBy } from './http/edge/cors.js';
 import { servePublicly } from './http/edge/public-route.js';
 import { requestId } from './http/edge/request-id.js';
 import { addRequestHooks, routeEveryMethod } from './http/edge/request-hooks.js';
-import { Turns } from './http/operations/turns.js';
-import { AddressLimits } from './http/edge/address-limits.js';
 import { SocketErrors } from './http/edge/socket-errors.js';
 import { AccessLog } from './http/edge/access-log.js';
 import { ApiMetrics } from './http/edge/metrics.js';
@@ -70,13 +70,13 @@ export async function createApi({
   tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const limits = new AddressLimits(application.meterRequest, clock, metrics);
+  const admission = new Admission(application, clock, (verdict) => metrics?.countDecision(undefined, verdict));
   const observers: readonly RequestObserver[] = [
     ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
     ...(metrics === undefined ? [] : [metrics]),
   ];
-  const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, limits);
-  const errors = new SocketErrors(limits, observers, cors === undefined ? {} : readableBy());
+  const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, admission);
+  const errors = new SocketErrors(admission, observers, cors === undefined ? {} : readableBy());
   const refusals = new SocketRefusals(routes, errors);
   const adapter = new FastifyAdapter({ ...serverOptions(refusals, trustProxy), genReqId: requestId });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -84,7 +84,7 @@ export async function createApi({
   routeEveryMethod(fastify);
   if (tracing) traceRequests(fastify, tracing);
   const logger = log?.logger ?? fastify.log;
-  addRequestHooks(fastify, { cors, refusals, recordRequest: application.recordRequest, observers, logger, ending });
+  addRequestHooks(fastify, { cors, refusals, admission, observers, logger, ending });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, ['OPTIONS', ...[method].flat()]);
   });
@@ -93,7 +93,7 @@ export async function createApi({
       application,
       context: new ApiContext(clock, publicUrl, logger, contact),
       routes,
-      limits,
+      admission,
       turns,
     }),
     adapter,

@@ -23,7 +23,6 @@ import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './http/edge/metrics.js';
-import { Turns } from './http/operations/turns.js';
 
 /** The most connections that wait to be accepted. For a further one, the client's kernel tries again seconds later. */
 const BACKLOG = 4_096;
@@ -38,7 +37,7 @@ export async function serveApi(
   const { PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
   const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
-  const { ports, isReady, read, close } = await openStore(settings, log);
+  const { ports, turns, isReady, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -56,7 +55,6 @@ export async function serveApi(
     const isEmbedded = settings.DATABASE_URL === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
-    const turns = new Turns(settings.DATABASE_POOL_SIZE);
     const metrics = new ApiMetrics(read, turns, OPERATIONS);
     metrics.watchLog(log);
     const api = await createApi({

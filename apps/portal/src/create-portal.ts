@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Application, Clock } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import type { Log } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
 import {
@@ -46,6 +47,8 @@ export interface PortalOptions {
   readonly contact?: string | undefined;
   /** Whether the portal can serve pages; the readiness probe of an orchestrator uses it. */
   readonly isReady: () => boolean;
+  /** How much work runs at a time. Default: for ten connections to the database. */
+  readonly turns?: Turns | undefined;
   /** Aborted when the portal must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   /** Without it nothing is logged. */
@@ -79,7 +82,7 @@ const CONTENT_SECURITY_POLICY = {
 
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
-  const { application, clock, secrets, portalUrl } = options;
+  const { application, clock, secrets, portalUrl, turns = new Turns(10) } = options;
   const routes = new RouteTable();
   const adapter = createAdapter(options, routes);
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -108,7 +111,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   readTemplates(fastify, clock, frameOfEveryPage(files, options));
   const tasks = BackgroundTasks.of(fastify);
   const portal = await NestFactory.create<NestFastifyApplication>(
-    PortalModule.of({ application, clock, sessions, devices, tasks }),
+    PortalModule.of({ application, clock, sessions, devices, tasks, turns }),
     adapter,
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );

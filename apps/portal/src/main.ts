@@ -25,7 +25,7 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Settings, told: AbortSignal): Promise<() => Promise<void>> {
   const { PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const { ports, isReady, secret, read, close } = await openStore(settings, log);
+  const { ports, turns, isReady, secret, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -49,6 +49,7 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
       portalUrl: settings.PORTAL_URL,
       contact: settings.SUPPORT_CONTACT,
       isReady,
+      turns,
       ending: told,
       trustProxy: settings.TRUST_PROXY,
       log,

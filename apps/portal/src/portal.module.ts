@@ -1,4 +1,5 @@
 import type { Application, Clock } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
@@ -19,6 +20,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { FormPipe } from './http/forms.js';
 import { AnswerInterceptor } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
+import { TurnInterceptor } from './http/turns.js';
 import { UsageController } from './limits/usage.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
@@ -48,11 +50,12 @@ interface PortalParts {
   readonly sessions: Sessions;
   readonly devices: Devices;
   readonly tasks: BackgroundTasks;
+  readonly turns: Turns;
 }
 
 @Module({})
 export class PortalModule {
-  static of({ application, clock, sessions, devices, tasks }: PortalParts): DynamicModule {
+  static of({ application, clock, sessions, devices, tasks, turns }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
       imports: [UseCasesModule.of(application)],
@@ -62,10 +65,12 @@ export class PortalModule {
         { provide: Sessions, useValue: sessions },
         { provide: Devices, useValue: devices },
         { provide: BackgroundTasks, useValue: tasks },
+        { provide: Turns, useValue: turns },
         Attempts,
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_PIPE, useClass: FormPipe },
         { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: TurnInterceptor },
         // Nest asks the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_FILTER, useClass: SignInNeededFilter },

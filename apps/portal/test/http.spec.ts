@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sendUndescribed } from '@adoption-store/api/testing/raw-http';
+import { TooManyAtOnce } from '@adoption-store/infrastructure';
 import { until } from '@adoption-store/test-support';
 import fastify from 'fastify';
 import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';
@@ -182,6 +183,57 @@ describe('broken HTTP', () => {
   it('behind a good request is answered after it', async () => {
     const responses = await send(`${get('/sign-in')}nonsense\r\n\r\n`, Infinity);
     expect(responses.map(({ status }) => status)).toEqual([200, 400]);
+  });
+});
+
+describe('what an account does at once', () => {
+  const stalled = async (orders: typeof portal.ports.orders.list) => {
+    const [person, neighbour] = [await portal.signedUp(), await portal.signedUp()];
+    const account = await portal.application.findAccount.execute(person.email);
+    const list = portal.ports.orders.list.bind(portal.ports.orders);
+    const asked = jest.spyOn(portal.ports.orders, 'list');
+    asked.mockImplementation((query) => (query.accountId === account?.id ? orders(query) : list(query)));
+    return {
+      person,
+      neighbour,
+      end: () => {
+        asked.mockRestore();
+      },
+    };
+  };
+
+  it('waits in its own line: 200 slow pages of one account take 16 turns, and another’s page is shown meanwhile', async () => {
+    let begun = 0;
+    const ends: (() => void)[] = [];
+    const { person, neighbour, end } = await stalled(() => {
+      begun += 1;
+      return new Promise((resolve) => {
+        ends.push(() => {
+          resolve([]);
+        });
+      });
+    });
+    let refused = 0;
+    const pages = Array.from({ length: 200 }, async () => {
+      const { status } = await person.get('/orders');
+      if (status === 503) refused += 1;
+      return status;
+    });
+    await until(() => begun >= 16);
+    expect((await neighbour.get('/orders')).status).toBe(200);
+    await until(() => refused === 184);
+    expect(begun).toBe(16);
+    for (const one of ends) one();
+    expect((await Promise.all(pages)).filter((status) => status === 200)).toHaveLength(16);
+    end();
+  });
+
+  it('is 429 with Retry-After if its own requests keep it waiting', async () => {
+    const { person, end } = await stalled(() => Promise.reject(new TooManyAtOnce()));
+    const { status, headers, text } = await person.get('/orders');
+    end();
+    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    expect(text).toContain('Too many at once');
   });
 });
 

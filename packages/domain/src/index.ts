@@ -48,7 +48,6 @@ export * from './events/use-cases.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
 export * from './idempotency/use-cases.js';
-export * from './kernel/arrivals.js';
 export * from './kernel/branded.js';
 export * from './kernel/clock.js';
 export * from './kernel/condition.js';

@@ -36,6 +36,7 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
+import { Turns } from './turns/turns.js';
 import { DeliveryIds } from './webhooks/delivery-ids.js';
 import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
 import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
@@ -104,6 +105,8 @@ export interface Readings {
 
 export interface Infrastructure {
   readonly ports: Ports;
+  /** In which an app's requests wait before they want a connection of the pool. */
+  readonly turns: Turns;
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
   /** Whether the database answered the last check, as a primary. */
@@ -159,6 +162,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         cryptography: nodeCryptography,
         domainToAscii: domainToASCII,
       },
+      turns: new Turns(max),
       secret: (name) => sharedSecret(dataSource, name),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,

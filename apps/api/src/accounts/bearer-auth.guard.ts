@@ -1,8 +1,7 @@
-import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
+import { Admission } from '@adoption-store/admission';
+import type { Caller } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimits } from '../http/edge/address-limits.js';
-import { errorStatuses, HttpRefusal, isRefusal } from '../http/answers/error-codes.js';
+import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,54 +10,24 @@ declare module 'fastify' {
   }
 }
 
-// The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
-const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
-
 /** Requires a valid key for every route, including unknown ones. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  constructor(
-    private readonly authenticate: Authenticate,
-    private readonly limits: AddressLimits,
-  ) {}
+  constructor(private readonly admission: Admission) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const admit = (caller: Caller): boolean => {
-      request.caller = caller;
-      return true;
-    };
-    const refuse = (error: unknown) => this.refuse(error, request, http.getResponse<FastifyReply>());
-    try {
-      const caller = this.authenticate.execute(bearerToken(request));
-      return caller instanceof Promise ? caller.then(admit, refuse) : admit(caller);
-    } catch (error) {
-      return refuse(error);
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = this.admission.authenticate({
+      authorization: request.headers.authorization,
+      isRepeated: request.repeated?.includes('authorization') === true,
+    });
+    if (caller instanceof Promise) {
+      return caller.then((found) => {
+        request.caller = found;
+        return true;
+      });
     }
+    request.caller = caller;
+    return true;
   }
-
-  /** A request without a valid key counts against its address. If the address is over its limit, the answer is 429. */
-  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
-    if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
-    if (error instanceof UnusableKey) request.unusableKey = error.owner;
-    const { headers, refusal } = await this.limits.count(request.ip);
-    reply.headers(headers);
-    throw refusal ?? error;
-  }
-}
-
-function bearerToken({ headers, repeated }: FastifyRequest): string {
-  const { authorization } = headers;
-  if (authorization === undefined) {
-    throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
-  }
-  if (repeated?.includes('authorization') === true) {
-    throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
-  }
-  const token = CREDENTIALS.exec(authorization)?.[1];
-  if (token === undefined) {
-    throw new HttpRefusal('invalid_api_key', 'the Authorization header must be "Bearer <API key>"');
-  }
-  return token;
 }

@@ -1,4 +1,4 @@
-import { requireScopes } from '@adoption-store/domain';
+import { Admission } from '@adoption-store/admission';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
@@ -16,7 +16,10 @@ import { refuseQuery } from '../http/operations/valid-query.decorator.js';
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
-  constructor(private readonly context: ApiContext) {}
+  constructor(
+    private readonly admission: Admission,
+    private readonly context: ApiContext,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     if (context.getClass() === UnknownRoutesController) return true;
@@ -25,7 +28,7 @@ export class ScopesGuard implements CanActivate {
     const { operation } = request.route;
     if (operation === undefined)
       throw new Error('the handler defines no operation, so nobody has decided who may use it');
-    requireScopes(request.caller, operation.scopes);
+    this.admission.requireScopes(request.caller, operation.scopes);
     request.operation = operation;
     if (request.repeated !== undefined) refuseRepeatedHeaders(request.repeated);
     if (operation.body !== undefined) requireMediaType(operation.body.mediaTypes, request.raw);

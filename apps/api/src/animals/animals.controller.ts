@@ -13,6 +13,7 @@ import {
   type PetStatus,
   WithdrawAnimal,
 } from '@adoption-store/domain';
+import { SharedReads, Turns } from '@adoption-store/infrastructure';
 import { getPetDeprecation } from '@adoption-store/web';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
@@ -22,11 +23,9 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
-import { SharedReads } from '../http/operations/shared-reads.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   animalJson,

@@ -8,6 +8,7 @@ import {
   NameCategory,
   RemoveCategory,
 } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,7 +17,6 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Int64s, Limit } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';

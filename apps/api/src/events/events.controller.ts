@@ -5,12 +5,12 @@ import {
   ListEvents,
   type ListEventsInput,
 } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf, SomeOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';

@@ -7,11 +7,11 @@ import {
   requestErrors,
   type Transaction,
 } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal } from '../http/answers/error-codes.js';
 import { bodyOf } from '../http/operations/json-body.decorator.js';
-import { Turns } from '../http/operations/turns.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {

@@ -1,18 +1,14 @@
-import { ASKING_LIMIT, MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { ASKING_LIMIT, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { Admission, resetSeconds } from '@adoption-store/admission';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/answers/api-context.js';
-import { judgementOf, resetSeconds } from '../http/answers/limit-headers.js';
 import { Operation } from '../http/operations/operation.js';
 import { json } from '../http/operations/schema.js';
 import { NOBODY_BANNED } from './rate-limit.schema.js';
 
 @Controller()
 export class LimitsController {
-  constructor(
-    private readonly meter: MeterRequest,
-    private readonly context: ApiContext,
-  ) {}
+  constructor(private readonly admission: Admission) {}
 
   /** The caller's plan, limits and ban. It costs no quota, because it has a limit of its own. */
   @Operation('GET /v1/rate_limit', {
@@ -35,8 +31,8 @@ export class LimitsController {
     hasEntityTag: false,
   })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const verdict = await this.meter.look(caller);
-    reply.headers(judgementOf(verdict, this.context.clock.now()).headers);
+    const { verdict, headers } = await this.admission.look(caller);
+    reply.headers(headers);
     const { minute, day, bannedUntil } = verdict;
     return {
       plan: caller.account.plan.name,

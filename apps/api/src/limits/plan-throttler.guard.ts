@@ -1,4 +1,4 @@
-import { MeterRequest } from '@adoption-store/domain';
+import { Admission } from '@adoption-store/admission';
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
@@ -10,8 +10,6 @@ import {
   ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/answers/api-context.js';
-import { judgementOf } from '../http/answers/limit-headers.js';
 
 /**
  * Nest's throttler with the limits of the caller's plan. One decision checks the minute and the day, and gives the
@@ -26,8 +24,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(getStorageToken()) storage: ThrottlerStorage,
     reflector: Reflector,
-    private readonly meter: MeterRequest,
-    private readonly context: ApiContext,
+    private readonly admission: Admission,
   ) {
     super(options, storage, reflector);
   }
@@ -49,10 +46,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const request = http.getRequest<FastifyRequest>();
     const { caller, route } = request;
     const hasOwnBucket = route.operation?.hasOwnBucket === true;
-    const verdict = await (hasOwnBucket ? this.meter.countAsking(caller) : this.meter.execute(caller));
+    const { verdict, headers, refusal } = await this.admission.meter(caller, hasOwnBucket);
     // Only a request that spends quota is part of the usage.
     if (!hasOwnBucket) request.verdict = verdict;
-    const { headers, refusal } = judgementOf(verdict, this.context.clock.now());
     http.getResponse<FastifyReply>().headers(headers);
     if (refusal !== undefined) throw refusal;
     return true;

@@ -1,4 +1,5 @@
 import { DEFAULT_MESSAGE_LIMIT, GetMessage, QueueMessage } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -6,7 +7,6 @@ import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { loggedId } from '../http/edge/request-id.js';
 import { traceOf } from '../http/edge/traces.js';
 import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from './message.schema.js';

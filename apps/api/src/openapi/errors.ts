@@ -1,3 +1,4 @@
+import { LimitExceeded } from '@adoption-store/admission';
 import {
   categoryInUse,
   categoryNameTaken,
@@ -15,11 +16,11 @@ import {
   tooManyWebhooks,
   webhookDisabled,
 } from '@adoption-store/domain';
+import { TooManyAtOnce } from '@adoption-store/infrastructure';
 import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
 import { type ErrorCode, errorStatuses } from '../http/answers/error-codes.js';
 import { MAX_BODY_BYTES } from '../http/operations/request-body.js';
-import { tooManyAtOnce } from '../http/operations/account-turns.js';
-import { limitMessage } from '../http/answers/limit-headers.js';
+
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, openSet, ref, schemaRef } from '../http/operations/schema.js';
 
@@ -59,10 +60,10 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: `the body must be at most ${MAX_BODY_BYTES} bytes`,
   uri_too_long: `the URL must be at most ${MAX_TARGET_LENGTH} characters`,
   expectation_failed: 'the Expect header may only be 100-continue',
-  rate_limited: limitMessage('rate_limited', 42),
-  daily_quota_exceeded: limitMessage('daily_quota_exceeded', 43_242),
-  key_banned: limitMessage('key_banned', 300),
-  too_many_at_once: tooManyAtOnce().message,
+  rate_limited: new LimitExceeded('rate_limited', 42).message,
+  daily_quota_exceeded: new LimitExceeded('daily_quota_exceeded', 43_242).message,
+  key_banned: new LimitExceeded('key_banned', 300).message,
+  too_many_at_once: new TooManyAtOnce().message,
   headers_too_large: 'the headers are too large',
   internal_error: 'an unexpected error happened; it has been recorded',
 };

@@ -11,6 +11,7 @@ import {
   type OrderStatus,
   PlaceOrder,
 } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +20,6 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';

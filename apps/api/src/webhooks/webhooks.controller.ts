@@ -27,6 +27,7 @@ import {
   webhookFields,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -34,7 +35,6 @@ import { ApiContext } from '../http/answers/api-context.js';
 import { Conditions, entityTag } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
-import { Turns } from '../http/operations/turns.js';
 import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit } from '../http/operations/query-parameters.js';
 import { exampleOf, json, page } from '../http/operations/schema.js';

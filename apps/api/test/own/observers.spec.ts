@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { plan } from '@adoption-store/domain';
+import { Turns } from '@adoption-store/infrastructure';
 import { connectTo, until } from '@adoption-store/test-support';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions } from '../../src/create-api.js';
-import { Turns } from '../../src/http/operations/turns.js';
 import { useApi } from '../support/api.js';
 import { get, rawHead } from '../support/client.js';
 import { sendRaw } from '../support/raw-http.js';

@@ -13,7 +13,7 @@ import {
   SECOND,
 } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import { normalizeIp } from '@nestjs/throttler';
+import { networkOf } from '@adoption-store/admission';
 import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
@@ -87,7 +87,7 @@ export class Attempts {
 
   /** @throws TooManyAttempts */
   async countSignUp({ ip }: FastifyRequest): Promise<void> {
-    const subject = `sign-up ${normalizeIp(ip)}`;
+    const subject = `sign-up ${networkOf(ip)}`;
     const refusal = await this.countIn({ subject, what: 'sign-ups from your network address', ...SIGN_UPS });
     if (refusal !== undefined) throw refusal;
   }
@@ -141,7 +141,7 @@ export class Attempts {
 }
 
 function byAddress({ ip }: FastifyRequest): Bucket {
-  return { subject: `address ${normalizeIp(ip)}`, what: 'forms from your network address', ...BY_ADDRESS };
+  return { subject: `address ${networkOf(ip)}`, what: 'forms from your network address', ...BY_ADDRESS };
 }
 
 function byAccount(kind: Guess, subject: string): Bucket {

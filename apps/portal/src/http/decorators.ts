@@ -16,6 +16,9 @@ export function isPublic(reflector: Reflector, context: ExecutionContext): boole
 /** Marks a form that has an additional limit, or no limit at all. */
 export const CountsAs = Reflector.createDecorator<Guess | 'uncounted'>();
 
+/** Marks a form that waits for foreign servers. Those of one account wait for each other, and keep no other form waiting. */
+export const CallsServers = Reflector.createDecorator<boolean>();
+
 /** The signed-in account. Undefined only on public pages. */
 export const SignedIn = createParamDecorator(
   (_: unknown, context: ExecutionContext): Account | undefined =>

@@ -1,4 +1,5 @@
 import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
+import { TooManyAtOnce } from '@adoption-store/infrastructure';
 import { stackOf } from '@adoption-store/web';
 import { HttpFault } from '@adoption-store/web/edge';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
@@ -21,6 +22,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   413: ['Form too large', 'The form is too large.'],
   414: ['Address too long', 'The address of the page is too long.'],
   415: ['That did not work', 'This page accepts only forms.'],
+  429: ['Too many at once', 'Many pages or forms of your account are under way.'],
   431: ['Too much was sent', 'Your browser sent too much. Delete the cookies of this site, and try again.'],
   500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
   503: ['Temporarily unavailable', 'The service cannot be reached at the moment.'],
@@ -36,6 +38,7 @@ const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   unavailable: 503,
 };
 const RETRY_AFTER_SECONDS = 5;
+const SECONDS_AFTER_TOO_MANY = 1;
 
 /** Turns every error into a page. */
 @Catch()
@@ -49,8 +52,7 @@ export class ErrorFilter implements ExceptionFilter {
       const fields = { request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) };
       request.log.error(fields, status === 503 ? 'service_unavailable' : 'defect');
     }
-    const retryAfter =
-      error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
+    const retryAfter = secondsUntilRoom(error, status);
     if (error instanceof HttpFault) reply.headers(error.headers);
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     const [title, message] = explain(error, status);
@@ -60,7 +62,8 @@ export class ErrorFilter implements ExceptionFilter {
       message,
       needsContact: error instanceof InsufficientScope,
       // Nothing of a form is shown again: another site may have sent it.
-      again: status === 503 || error instanceof FormRefused ? pageOf(request) : undefined,
+      again:
+        status === 503 || error instanceof FormRefused || error instanceof TooManyAtOnce ? pageOf(request) : undefined,
       isForm: request.method === 'POST',
       retryAfter,
     };
@@ -68,9 +71,16 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+function secondsUntilRoom(error: unknown, status: number): number | undefined {
+  if (error instanceof TooManyAttempts) return error.seconds;
+  if (error instanceof TooManyAtOnce) return SECONDS_AFTER_TOO_MANY;
+  return status === 503 ? RETRY_AFTER_SECONDS : undefined;
+}
+
 function statusOf(error: unknown): number {
   if (error instanceof DomainError) return STATUS_OF_KIND[error.kind];
   if (error instanceof FormRefused) return 403;
+  if (error instanceof TooManyAtOnce) return 429;
   if (error instanceof HttpException) return error.getStatus();
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;

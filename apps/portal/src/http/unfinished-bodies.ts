@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hasBody } from '@adoption-store/web';
-import { normalizeIp } from '@nestjs/throttler';
+import { networkOf } from '@adoption-store/admission';
 import type { FastifyInstance } from 'fastify';
 
 /** Requests with unfinished bodies that one address may have at the same time. */
@@ -19,7 +19,7 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
       done();
       return;
     }
-    const address = normalizeIp(request.ip);
+    const address = networkOf(request.ip);
     const bodies = unfinished.get(address) ?? new Set();
     if (bodies.size >= MOST) {
       reply

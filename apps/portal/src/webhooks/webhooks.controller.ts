@@ -32,7 +32,7 @@ import {
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
-import { SignedIn } from '../http/decorators.js';
+import { CallsServers, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
 import { List } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
@@ -106,6 +106,7 @@ export class WebhooksController {
   }
 
   @Post()
+  @CallsServers(true)
   async create(@SignedIn() account: Account, @Body() form: WebhookForm): Promise<Answer> {
     requireScopes({ account }, DELIVERY_SCOPES);
     const request = requestOf(account);
@@ -133,6 +134,7 @@ export class WebhooksController {
   }
 
   @Post(':id/edit')
+  @CallsServers(true)
   async edit(@SignedIn() account: Account, @Param('id') id: string, @Body() form: WebhookForm): Promise<Answer> {
     const own = toChange(account, id);
     await this.getWebhook.execute(own);

@@ -52,8 +52,8 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { status, ids, categoryIds, after, before, limit } = query;
     const isLater = after !== undefined && before === undefined;
-    // A first page isn't batched: there are few different ones, and the API already shares one answer among equal
-    // requests.
+    // A first page isn't batched: there are few different ones, and `SharedReads` already shares one answer among
+    // equal requests.
     if (!isLater || ids !== undefined || categoryIds !== undefined) return this.animals.list(query);
     return this.pagesOf(status, limit).add({ status, after });
   }

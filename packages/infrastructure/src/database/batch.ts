@@ -1,5 +1,6 @@
 import { onDatabase, isOverdue } from './on-database.js';
-import { DomainError, othersToArrive } from '@adoption-store/domain';
+import { DomainError } from '@adoption-store/domain';
+import { othersToArrive } from '../kernel/arrivals.js';
 import { callersTrace, queries } from './query-tracing.js';
 
 /** Default for the most items of one batch. */
@@ -72,7 +73,7 @@ export class Batch<Item, Result> {
 
   private async runWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      await othersToArrive(() => this.waiting.length, this.most, nextIteration);
+      await othersToArrive(() => this.waiting.length, this.most);
       await this.runBatch(this.waiting.splice(0, this.most));
     }
     this.isRunning = false;
@@ -102,10 +103,6 @@ export class Batch<Item, Result> {
   private async runEach(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     for (const each of batch) await onDatabaseFor(each, () => this.alone(each.item)).then(each.resolve, each.reject);
   }
-}
-
-function nextIteration(): Promise<unknown> {
-  return new Promise(setImmediate);
 }
 
 /** Runs the work in the trace of one caller. The time that this caller has waited counts towards the time limit. */

@@ -1,3 +1,4 @@
+import { LIMIT_STATUSES, LimitExceeded } from '@adoption-store/admission';
 import {
   DomainError,
   type DomainErrorKind,
@@ -5,6 +6,7 @@ import {
   type RequestErrorCode,
   requestErrors,
 } from '@adoption-store/domain';
+import { TooManyAtOnce } from '@adoption-store/infrastructure';
 import { redactKeys } from '@adoption-store/telemetry';
 import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
 
@@ -24,12 +26,10 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
 /** The codes of errors that the HTTP layer finds, with their statuses. */
 const httpErrorStatuses = {
   ...FAULT_STATUSES,
+  ...LIMIT_STATUSES,
   invalid_json: 400,
   unsupported_media_type: 400,
   gone: 410,
-  rate_limited: 429,
-  daily_quota_exceeded: 429,
-  key_banned: 429,
   too_many_at_once: 429,
   internal_error: 500,
 } as const;
@@ -50,8 +50,7 @@ export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';
 
   constructor(
-    readonly code:
-      keyof typeof httpErrorStatuses | 'invalid_parameter' | 'not_found' | 'missing_api_key' | 'invalid_api_key',
+    readonly code: keyof typeof httpErrorStatuses | 'invalid_parameter' | 'not_found',
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
@@ -64,12 +63,16 @@ export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
   return new HttpRefusal(code, message, headers);
 }
 
+/** Every error that may be shown to the API's caller. */
+type ShownError = HttpRefusal | LimitExceeded | TooManyAtOnce | (DomainError & { readonly code: RequestErrorCode });
+
 /**
  * Whether the error may be shown to the API's caller. An account-management error must never reach one, so it counts as
  * a defect.
  */
-export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
-  return error instanceof HttpRefusal || (error instanceof DomainError && error.code in requestErrors);
+export function isRefusal(error: unknown): error is ShownError {
+  if (error instanceof DomainError) return error.code in requestErrors;
+  return error instanceof HttpRefusal || error instanceof LimitExceeded || error instanceof TooManyAtOnce;
 }
 
 /** A part of the request, bounded, with the characters escaped that can't be seen. */

@@ -1,6 +1,6 @@
+import type { Admission } from '@adoption-store/admission';
 import type { RouteTable } from '@adoption-store/web/edge';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
-import type { AddressLimits } from './address-limits.js';
 import type { HttpRefusal } from '../answers/error-codes.js';
 import { refuseRepeatedHeaders } from './repeated-headers.js';
 
@@ -44,7 +44,7 @@ export class Cors {
   constructor(
     private readonly origins: CorsOrigins,
     private readonly routes: RouteTable,
-    private readonly limits: AddressLimits,
+    private readonly admission: Admission,
   ) {
     this.isForAll = origins === '*';
   }
@@ -75,7 +75,7 @@ export class Cors {
   private async answer(request: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
     const { ip, repeated } = request;
     if (repeated !== undefined) refuseRepeatedHeaders(repeated);
-    const { headers } = await this.limits.look(ip);
+    const { headers } = await this.admission.lookAddress(ip);
     if (isAllowed) {
       const asked = request.headers['access-control-request-headers'] ?? '';
       reply

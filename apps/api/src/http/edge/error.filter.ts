@@ -1,22 +1,29 @@
-import { InsufficientScope, PreconditionFailed } from '@adoption-store/domain';
+import { Admission, refusalHeaders } from '@adoption-store/admission';
+import { InsufficientScope, PreconditionFailed, UnusableKey } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimits } from './address-limits.js';
 import { ApiContext } from '../answers/api-context.js';
-import { errorBody, errorStatuses, HttpRefusal, INTERNAL_ERROR, isRefusal, JSON_TYPE } from '../answers/error-codes.js';
+import {
+  errorBody,
+  type ErrorCode,
+  errorStatuses,
+  HttpRefusal,
+  INTERNAL_ERROR,
+  isRefusal,
+  JSON_TYPE,
+} from '../answers/error-codes.js';
 import { loggedId } from './request-id.js';
 import { traceOf } from './traces.js';
 
-/** RFC 6750 §3. */
-const CHALLENGE = 'Bearer realm="animal-adoption-store"';
-const RETRY_AFTER_SECONDS = '1';
+/** Errors that soon end by themselves, besides those of admission. */
+const PASSING: readonly string[] = ['idempotency_key_in_use', 'too_many_at_once'] satisfies ErrorCode[];
 
 /** Turns every error into a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly limits: AddressLimits,
+    private readonly admission: Admission,
     private readonly context: ApiContext,
   ) {}
 
@@ -24,20 +31,15 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
+    if (thrown instanceof UnusableKey) request.unusableKey = thrown.owner;
     const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
     const body = isRefusal(error) ? errorBody(error.code, this.messageOf(error)) : INTERNAL_ERROR;
     request.errorCode = body.code;
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
-    if (body.status === 401) {
-      const sent = request.headers.authorization !== undefined;
-      reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
-    }
-    if (error instanceof InsufficientScope) {
-      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scopes.join(' ')}"`);
-    }
+    reply.headers(refusalHeaders(error, request.headers.authorization !== undefined));
     if (error instanceof PreconditionFailed && error.version !== undefined) reply.header('etag', error.version);
-    if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if (PASSING.includes(body.code)) reply.header('retry-after', '1');
     void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
   }
 
@@ -58,7 +60,7 @@ export class ErrorFilter implements ExceptionFilter {
     const isCounted = caller === undefined && isRefusal(error) && errorStatuses[error.code] < 500;
     const { ip } = request;
     try {
-      const { headers, refusal } = await (isCounted ? this.limits.count(ip) : this.limits.look(ip));
+      const { headers, refusal } = await (isCounted ? this.admission.countAddress(ip) : this.admission.lookAddress(ip));
       reply.headers(headers);
       return isCounted ? (refusal ?? error) : error;
     } catch (failure) {

@@ -1,8 +1,7 @@
 import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from '@adoption-store/domain';
-import type { Readings } from '@adoption-store/infrastructure';
+import type { Readings, Turns } from '@adoption-store/infrastructure';
 import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from '../operations/operation.js';
-import type { Turns } from '../operations/turns.js';
 import type { ErrorCode } from '../answers/error-codes.js';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 

@@ -1,11 +1,6 @@
 import { METHODS } from 'node:http';
-import {
-  type KeyRequester,
-  PreconditionFailed,
-  type RecordRequest,
-  type Refusal,
-  type Verdict,
-} from '@adoption-store/domain';
+import type { Admission } from '@adoption-store/admission';
+import { type KeyRequester, PreconditionFailed, type Verdict } from '@adoption-store/domain';
 import { framingFault, repeatedHeaders, type SocketRefusals } from '@adoption-store/web/edge';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from '../operations/conditions.js';
@@ -52,7 +47,7 @@ interface RequestHooks {
   /** Undefined if no other origin may call the API. */
   readonly cors: Cors | undefined;
   readonly refusals: SocketRefusals;
-  readonly recordRequest: RecordRequest;
+  readonly admission: Admission;
   readonly observers: readonly RequestObserver[];
   /** The log for defects. */
   readonly logger: FastifyBaseLogger;
@@ -66,7 +61,7 @@ const ABANDONED = 499;
 /** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(
   fastify: FastifyInstance,
-  { cors, refusals, recordRequest, observers, logger, ending }: RequestHooks,
+  { cors, refusals, admission, observers, logger, ending }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
   fastify.decorateRequest('repeated', undefined);
@@ -99,7 +94,7 @@ export function addRequestHooks(
     }
     const sent = payloadToSend(request, reply, payload);
     request.firstStatus = reply.statusCode;
-    record(request, recordRequest);
+    record(request, admission);
     if (ending?.aborted === true) reply.header('connection', 'close');
     report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
@@ -124,10 +119,12 @@ function receive(request: FastifyRequest, reply: FastifyReply) {
   const { raw, headers, route } = request;
   const { connection, 'content-length': length, 'transfer-encoding': coding } = headers;
   // RFC 9112 §6: a request has a body if it has one of these headers.
-  if ((length !== undefined && length !== '0') || coding !== undefined) request.received = new RequestBody(raw);
-  // `headers` has one property per name, and `rawHeaders` two items per line. So more lines than names: one is
-  // repeated.
-  if (raw.rawHeaders.length > 2 * Object.keys(headers).length) request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
+  const hasBody = coding !== undefined || (length !== undefined && length !== '0');
+  if (hasBody) request.received = new RequestBody(raw);
+  // `headers` has each name once. `rawHeaders` has a name and a value for each line.
+  const lines = raw.rawHeaders.length / 2;
+  const names = Object.keys(headers).length;
+  if (lines > names) request.repeated = repeatedHeaders(raw.rawHeaders, ONCE);
   // Set first, so that errors have them too.
   reply.header('content-type', JSON_TYPE).header('x-request-id', request.id);
   if (route.operation?.stability !== undefined) reply.header('x-stability', route.operation.stability);
@@ -165,9 +162,10 @@ function payloadToSend(request: FastifyRequest, reply: FastifyReply, payload: un
   if ((statusCode !== 200 && statusCode !== 201) || operation === undefined || operation.hasEntityTag === false) {
     return payload;
   }
-  // A page of a list has set its own tag. Otherwise the tag is computed from the body.
-  let tag = reply.getHeader('etag') as string | undefined;
-  if (tag === undefined) reply.header('etag', (tag = entityTag(payload as string)));
+  // A page of a list has set its own tag.
+  const ownTag = reply.getHeader('etag') as string | undefined;
+  const tag = ownTag ?? entityTag(payload as string);
+  if (ownTag === undefined) reply.header('etag', tag);
   // The conditions of a change were evaluated by its use case.
   const failed = operation.method === 'GET' ? failedCondition(request.headers, tag) : undefined;
   if (failed === undefined) return payload;
@@ -187,18 +185,19 @@ function refused(reply: FastifyReply, code: ErrorCode, message: string): string 
   return JSON.stringify(error);
 }
 
-/** Records a request of a known account when it is answered: the use of its key, its outcome and its refusal. */
-function record(request: FastifyRequest, recordRequest: RecordRequest): void {
+/** Records a request of a known account when it is answered. */
+function record(request: FastifyRequest, admission: Admission): void {
+  const { id, method, route, verdict, unusableKey, operation, errorCode: code } = request;
   // Undefined if the request wasn't authenticated.
   const caller = request.caller as KeyRequester | undefined;
-  const owner = caller ?? request.unusableKey;
-  if (owner === undefined) return;
-  const { verdict, operation, errorCode: code } = request;
-  // An error of the server is no refusal: operators see it in the log.
-  const refusal = code === undefined || errorStatuses[code] >= 500 ? undefined : refusalOf(request, code);
-  recordRequest.execute(owner, { isUse: caller !== undefined, verdict, operation: operation?.route, refusal });
-}
-
-function refusalOf({ id, method, route }: FastifyRequest, code: ErrorCode): Refusal {
-  return { operation: `${method} ${route.shown}`, code, requestId: loggedId(id) };
+  const error =
+    code === undefined
+      ? undefined
+      : {
+          status: errorStatuses[code],
+          code,
+          operation: `${method} ${route.shown}`,
+          requestId: loggedId(id),
+        };
+  admission.record({ caller, unusableKey, verdict, used: operation?.route, error });
 }

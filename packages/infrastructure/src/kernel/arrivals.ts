@@ -4,16 +4,11 @@
  *
  * @param count returns how many callers have arrived.
  * @param most callers. If so many have arrived, it doesn't wait any longer.
- * @param nextIteration resolves in the next iteration of the event loop.
  */
-export async function othersToArrive(
-  count: () => number,
-  most: number,
-  nextIteration: () => Promise<unknown>,
-): Promise<void> {
+export async function othersToArrive(count: () => number, most: number): Promise<void> {
   let before: number;
   do {
     before = count();
-    await nextIteration();
+    await new Promise(setImmediate);
   } while (count() > before && count() < most);
 }

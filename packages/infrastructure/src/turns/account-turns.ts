@@ -1,5 +1,4 @@
 import { type Account, type AccountId, DomainError, kernelErrors, type PlanName } from '@adoption-store/domain';
-import { errorStatuses, HttpRefusal, isRefusal } from '../answers/error-codes.js';
 
 /** Milliseconds. A request that would wait longer for its turn is refused. */
 const LONGEST_WAIT = 1_000;
@@ -13,6 +12,16 @@ export interface TurnsPolicy {
   readonly total: number;
   /** How much work of one account runs at a time. Default: `total`. */
   readonly perAccount?: number;
+}
+
+/** The account's own works keep a further one waiting for too long. An app answers with 429. */
+export class TooManyAtOnce extends Error {
+  override readonly name = 'TooManyAtOnce';
+  readonly code = 'too_many_at_once';
+
+  constructor() {
+    super('too many requests of this account are under way, send fewer at the same time');
+  }
 }
 
 /** The account in whose line a work waits. */
@@ -31,7 +40,7 @@ interface Line {
   running: number;
   waits: number;
   readonly waiting: Set<Waiting>;
-  /** How many works have ended without a fault of the service, since the account has had works without a pause. */
+  /** How many works have ended while the service was available, since the account has had works without a pause. */
   answered: number;
 }
 
@@ -64,7 +73,7 @@ export class AccountTurns {
   /**
    * Runs the work when it is the account's turn. If a turn is free, that is at once.
    *
-   * @throws HttpRefusal `too_many_at_once` if the account's own works keep it waiting too long, otherwise DomainError
+   * @throws TooManyAtOnce if the account's own works keep it waiting too long, otherwise DomainError
    * `service_unavailable`.
    */
   run<Result>(account: Owner, work: Work<Result>, weight = 1): Promise<Result> {
@@ -100,7 +109,7 @@ export class AccountTurns {
     const { answered } = line;
     // Its own works are the cause only if it had its share, and the service answered them meanwhile.
     const hadItsShare = line.running + line.waits >= this.shareOfEach();
-    const refusal = (before: number) => (hadItsShare && line.answered > before ? tooManyAtOnce() : unavailable());
+    const refusal = (before: number) => (hadItsShare && line.answered > before ? new TooManyAtOnce() : unavailable());
     if (line.waiting.size >= MOST_WAITING) {
       refuse(refusal(0));
       return () => undefined;
@@ -147,8 +156,8 @@ export class AccountTurns {
   private begin<Result>(id: AccountId, line: Line, work: Work<Result>, weight: number): Promise<Result> {
     this.running += weight;
     line.running += weight;
-    const end = (isFault: boolean) => {
-      if (!isFault) line.answered += 1;
+    const end = (isOutage: boolean) => {
+      if (!isOutage) line.answered += 1;
       this.running -= weight;
       line.running -= weight;
       this.forgetIdle(id, line);
@@ -160,7 +169,7 @@ export class AccountTurns {
         end(false);
       },
       (error: unknown) => {
-        end(!isRefusal(error) || errorStatuses[error.code] >= 500);
+        end(isUnavailable(error));
       },
     );
     return result;
@@ -238,11 +247,10 @@ function newLine({ plan }: Owner): Line {
   return { plan: plan.name, running: 0, waits: 0, waiting: new Set(), answered: 0 };
 }
 
-export function tooManyAtOnce(): HttpRefusal {
-  const message = 'too many requests of this account are under way, send fewer at the same time';
-  return new HttpRefusal('too_many_at_once', message, { 'retry-after': '1' });
-}
-
 function unavailable(): DomainError {
   return new DomainError(kernelErrors.service_unavailable, 'the service is busy, try again later');
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'unavailable';
 }

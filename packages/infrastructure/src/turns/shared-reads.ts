@@ -1,4 +1,5 @@
-import { type AccountId, othersToArrive } from '@adoption-store/domain';
+import type { AccountId } from '@adoption-store/domain';
+import { othersToArrive } from '../kernel/arrivals.js';
 import type { AccountTurns, Owner } from './account-turns.js';
 
 /** Milliseconds. Requests don't wait for a read that takes longer, so that none waits for two slow reads. */
@@ -88,11 +89,7 @@ export class SharedReads<Value> {
       for (const { reject } of next.waiters.values()) reject(error);
       return;
     }
-    await othersToArrive(
-      () => next.callers,
-      MOST_CALLERS,
-      () => new Promise(setImmediate),
-    );
+    await othersToArrive(() => next.callers, MOST_CALLERS);
     this.enterLines(next);
   }
 

@@ -1,0 +1,3 @@
+import { domain } from '@adoption-store/tooling/eslint';
+
+export default domain(import.meta.dirname);

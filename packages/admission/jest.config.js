@@ -1,0 +1,1 @@
+export { default } from '@adoption-store/tooling/jest';
