@@ -1,3 +1,4 @@
+import { inMemoryApplication } from '@adoption-store/domain/testing';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
@@ -148,10 +149,10 @@ it('the client and the domain, packed, run in Node by import and by require, and
     const options = { baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch: async () => new Response(answer) };
     const run = async () => {
       const { id } = await new AdoptionStore(options).pets.get(1n);
-      const { name } = await createApplication(inMemoryPorts()).addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      const { name } = await inMemoryApplication().addAnimal.execute({ name: 'Luna', categoryId: 1n });
       return id + ' ' + name;
     };`;
-  const names = { client: '{ AdoptionStore }', domain: '{ createApplication }', 'domain/testing': '{ inMemoryPorts }' };
+  const names = { client: '{ AdoptionStore }', domain: '{ }', 'domain/testing': '{ }' };
   const load = (line: (what: string, from: string) => string) =>
     Object.entries(names)
       .map(([from, what]) => line(what, `'@adoption-store/${from}'`))

@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   type AccountId,
@@ -22,7 +23,12 @@ export async function openPostgres(categories?: CategoryPolicy): Promise<{
   readonly close: () => Promise<void>;
 }> {
   const database = await createDatabase();
-  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 20, categories });
+  const { ports, close } = await openInfrastructure({
+    policy: testPolicy(),
+    databaseUrl: database.url,
+    poolSize: 20,
+    categories,
+  });
   return {
     // An import makes a table, so it needs the owner's role.
     ports: {

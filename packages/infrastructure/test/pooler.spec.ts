@@ -1,5 +1,5 @@
 import { decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
-import { addMessage } from '@adoption-store/domain/testing';
+import { addMessage, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -39,7 +39,12 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   });
 
   async function open(databaseUrl: string, directDatabaseUrl?: string) {
-    const { ports, secret, close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 8 });
+    const { ports, secret, close } = await openInfrastructure({
+      policy: testPolicy(),
+      databaseUrl,
+      directDatabaseUrl,
+      poolSize: 8,
+    });
     closing.push(close);
     return { ...ports, secret };
   }

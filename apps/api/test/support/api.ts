@@ -11,7 +11,7 @@ import {
   type Plan,
   plan,
 } from '@adoption-store/domain';
-import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock } from '@adoption-store/domain/testing';
+import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock, testPolicy } from '@adoption-store/domain/testing';
 import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 import { OpenConnections } from '@adoption-store/web';
@@ -64,7 +64,7 @@ export async function startApi(
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
   const webhookSender = new InMemoryWebhookSender();
-  const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
+  const application = createApplication({ ...ports, clock, messageSender, webhookSender }, testPolicy(), rules);
   const serve = async (at: number) => {
     const api = await createApi({ application, clock, isReady, ...options });
     const connections = new OpenConnections(api.getHttpServer());
@@ -94,11 +94,14 @@ export async function startApi(
     openKey: (of = 'business') =>
       issueKey(`account-${(accountsOpened += 1)}@example.com`, typeof of === 'string' ? plan(of) : of),
     async importAnimals(animals) {
-      const owner = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 1 });
+      const owner = await openInfrastructure({ policy: testPolicy(), databaseUrl: database.ownerUrl, poolSize: 1 });
       const rows = async function* () {
         yield animals.map((animal, line) => ({ line, animal }));
       };
-      await createApplication({ ...owner.ports, clock, messageSender, webhookSender }).importAnimals.execute({
+      await createApplication(
+        { ...owner.ports, clock, messageSender, webhookSender },
+        testPolicy(),
+      ).importAnimals.execute({
         rows: rows(),
       });
       await owner.close();

@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,9 +27,13 @@ export default async function globalSetup(...run: Parameters<typeof openPostgres
     import('@adoption-store/infrastructure'),
   ]);
   const database = await createDatabase();
-  const { ports, isReady, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 10 });
+  const { ports, isReady, close } = await openInfrastructure({
+    policy: testPolicy(),
+    databaseUrl: database.url,
+    poolSize: 10,
+  });
   const unlimited = 1_000_000;
-  const application = createApplication(ports, { addressLimit: unlimited });
+  const application = createApplication(ports, testPolicy({ addressLimit: unlimited }));
   const api = await createApi({ application, clock: ports.clock, isReady });
   await api.listen(0, '127.0.0.1');
 

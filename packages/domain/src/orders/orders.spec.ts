@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import type { Animal, AnimalId, CategoryId } from '../animals/animal.js';
@@ -24,7 +25,7 @@ const bob = 2n as AccountId;
 
 function openStore(options: ApplicationOptions = {}) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, options);
+  const application = createApplication(ports, testPolicy(), options);
   const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
   const statusOf = async (id: bigint) => (await application.getAnimal.execute(id)).status;
   return { ...application, clock: ports.clock, add, statusOf };
