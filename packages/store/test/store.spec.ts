@@ -23,7 +23,7 @@ describe("An app that names none of the store's policies", () => {
 
   it("refuses an order beyond the store's limit", async () => {
     await app.nameCategory.execute({ id: 1n, name: 'dogs' });
-    const { account } = await app.openAccount.execute({ email: 'ada@example.com', plan: 'free', isUnproven: true });
+    const account = await app.openAccount.execute({ email: 'ada@example.com' });
     const place = async (name: string) => {
       const animal = await app.addAnimal.execute({ name, categoryId: 1n });
       return app.placeOrder.execute({ accountId: account.id, animalId: animal.id });
