@@ -11,11 +11,7 @@ import { decideQueueing, decideRetry, DEFAULT_MESSAGE_LIMIT, type Message, type 
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: number) {
   const ports = inMemoryPorts();
-  const application = createApplication(
-    ports,
-    testPolicy(),
-    messageLimit === undefined ? { delivery } : { delivery, messageLimit },
-  );
+  const application = createApplication(ports, testPolicy(messageLimit === undefined ? {} : { messageLimit }), { delivery });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com' });
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;

@@ -25,7 +25,7 @@ const bob = 2n as AccountId;
 
 function openStore(options: ApplicationOptions = {}) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, testPolicy(), options);
+  const application = createApplication(ports, testPolicy(options), options);
   const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
   const statusOf = async (id: bigint) => (await application.getAnimal.execute(id)).status;
   return { ...application, clock: ports.clock, add, statusOf };
