@@ -88,6 +88,12 @@ export const rules = [
     to: { path: '^packages/embedded-postgres/' },
   },
   {
+    name: 'apps-open-the-store-by-its-package',
+    comment: 'An app that opened it by itself could forget a policy that all apps share. Types are allowed.',
+    from: { path: '^apps/[^/]+/src/' },
+    to: { path: '^packages/(infrastructure|embedded-postgres)/', dependencyTypesNot: ['type-only'] },
+  },
+  {
     name: 'test-support-knows-nothing-of-the-store',
     comment: 'Every workspace may need it for its tests, so it needs none of them but what starts a PostgreSQL.',
     from: { path: '^packages/test-support/' },

@@ -173,10 +173,14 @@ it('the client and the domain, packed, run in Node by import and by require, and
     const options = { baseUrl: 'https://api.example/v1', apiKey: 'aas_test', fetch: async () => new Response(answer) };
     const run = async () => {
       const { id } = await new AdoptionStore(options).pets.get(1n);
-      const { name } = await createApplication(inMemoryPorts()).addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      const { name } = await createApplication(inMemoryPorts(), testPolicy()).addAnimal.execute({ name: 'Luna', categoryId: 1n });
       return id + ' ' + name;
     };`;
-  const names = { client: '{ AdoptionStore }', domain: '{ createApplication }', 'domain/testing': '{ inMemoryPorts }' };
+  const names = {
+    client: '{ AdoptionStore }',
+    domain: '{ createApplication }',
+    'domain/testing': '{ inMemoryPorts, testPolicy }',
+  };
   const load = (line: (what: string, from: string) => string) =>
     Object.entries(names)
       .map(([from, what]) => line(what, `'@adoption-store/${from}'`))

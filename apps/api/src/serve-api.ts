@@ -7,17 +7,9 @@ import {
   tell,
   type Values,
 } from '@adoption-store/config';
-import { createApplication, SECOND } from '@adoption-store/domain';
-import { openDatabase } from '@adoption-store/embedded-postgres';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import {
-  type Log,
-  logDependencies,
-  openLog,
-  openTracing,
-  type PageServer,
-  servePages,
-} from '@adoption-store/telemetry';
+import { createApplication } from '@adoption-store/domain';
+import { openStore } from '@adoption-store/store';
+import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
@@ -37,7 +29,7 @@ export async function serveApi(
   const { PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
   const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
-  const { ports, turns, isReady, read, close } = await openStore(settings, log);
+  const { ports, policy, turns, isReady, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -45,13 +37,7 @@ export async function serveApi(
     await tracing?.close();
   };
   try {
-    const options = {
-      keyEnvironment: settings.KEY_ENVIRONMENT,
-      addressLimit: settings.ADDRESS_LIMIT,
-      orderLimit: settings.ORDER_LIMIT,
-      messageLimit: settings.MESSAGE_LIMIT,
-    };
-    const application = createApplication(ports, options);
+    const application = createApplication(ports, policy);
     const isEmbedded = settings.DATABASE_URL === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
@@ -92,29 +78,6 @@ export async function serveApi(
     await closeAll();
     throw error;
   }
-}
-
-async function openStore(settings: Values<typeof apiSettings>, log: Log) {
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  const onEvent = (message: string) => {
-    log.logger.warn(message);
-  };
-  return openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    redis: settings.REDIS_URL,
-    categories: settings.CATEGORIES,
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    banPolicy: {
-      refusals: settings.BAN_REFUSALS,
-      firstBan: settings.BAN_SECONDS * SECOND,
-      longestBan: settings.BAN_SECONDS_MAX * SECOND,
-    },
-    onEvent,
-    onDependency: logDependencies(log),
-  });
 }
 
 function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeof apiSettings>): ListenAddress {

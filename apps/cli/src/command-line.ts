@@ -25,6 +25,7 @@ import {
   reasonOf,
   typedAddress,
 } from '@adoption-store/domain';
+import { openStore } from '@adoption-store/store';
 import {
   failureToPrint,
   type Output,
@@ -109,20 +110,9 @@ function commandOf(commands: Program['commands'], [name, ...rest]: readonly stri
 
 async function run(command: Command, environment: NodeJS.ProcessEnv, streams: Streams): Promise<void> {
   const settings = readSettings(storeSettings, environment);
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  // Loaded only now: it takes most of a command's time, and isn't needed to report wrong usage.
-  const { openDatabase } = await import('@adoption-store/embedded-postgres');
-  const { openInfrastructure } = await import('@adoption-store/infrastructure');
-  const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { ports, close } = await openInfrastructure({
-    ...database,
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: 2,
-    categories: settings.CATEGORIES,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-  });
+  const { ports, policy, close } = await openStore({ ...settings, DATABASE_POOL_SIZE: 2 }, () => undefined);
   try {
-    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    const application = createApplication(ports, policy);
     const provesAddresses = await application.sendsMail.execute();
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(

@@ -8,9 +8,8 @@ import {
   takeNoArguments,
   tell,
 } from '@adoption-store/config';
-import { openDatabase } from '@adoption-store/embedded-postgres';
-import { openInfrastructure } from '@adoption-store/infrastructure';
 import { reasonOf } from '@adoption-store/domain';
+import { openStore } from '@adoption-store/store';
 import { failureToPrint, printable, surviveFailedWrites } from './output.js';
 
 const USAGE = `Usage:
@@ -29,9 +28,7 @@ surviveFailedWrites(process);
 try {
   loadEnvFile();
   const settings = readSettings(storeSettings, process.env);
-  const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directDatabaseUrl, DATA_DIR: dataDirectory } = settings;
-  const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { close } = await openInfrastructure({ ...database, directDatabaseUrl, poolSize: 1, onEvent: complain });
+  const { close } = await openStore({ ...settings, DATABASE_POOL_SIZE: 1 }, complain);
   await close();
   const done = 'The schema is up to date.';
   const failure = await failureToPrint(`${done}\n`, process.stdout, 'what it lacks is above');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, type Application, createApplication, DomainError } from '@adoption-store/domain';
-import { byOperator } from '@adoption-store/domain/testing';
+import { byOperator, testPolicy } from '@adoption-store/domain/testing';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
@@ -22,10 +22,11 @@ let database: TestDatabase;
 let service: Service;
 beforeAll(async () => {
   database = await createDatabase();
-  const config = { databaseUrl: database.url, poolSize: 2, webhookSecrets: [WEBHOOK_SECRET] };
+  const policy = testPolicy();
+  const config = { policy, databaseUrl: database.url, poolSize: 2, webhookSecrets: [WEBHOOK_SECRET] };
   const { ports, ...store } = await openInfrastructure(config);
   const webhookSender = { ...ports.webhookSender, check: (url: string) => Promise.resolve(url) };
-  service = { application: createApplication({ ...ports, webhookSender }), ...store };
+  service = { application: createApplication({ ...ports, webhookSender }, policy), ...store };
 });
 afterAll(async () => {
   await service.close();

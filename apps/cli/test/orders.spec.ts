@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { type AccountId, type Application, createApplication } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
@@ -12,8 +13,8 @@ let application: Application;
 let close: () => Promise<void>;
 beforeAll(async () => {
   database = await createDatabase();
-  const store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-  application = createApplication(store.ports);
+  const store = await openInfrastructure({ policy: testPolicy(), databaseUrl: database.url, poolSize: 2 });
+  application = createApplication(store.ports, testPolicy());
   close = store.close;
 });
 afterAll(async () => {

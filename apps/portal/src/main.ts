@@ -10,9 +10,8 @@ import {
   type Values,
 } from '@adoption-store/config';
 import { createApplication } from '@adoption-store/domain';
-import { openDatabase } from '@adoption-store/embedded-postgres';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import { type Log, logDependencies, openLog, type PageServer, servePages } from '@adoption-store/telemetry';
+import { openStore } from '@adoption-store/store';
+import { openLog, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
@@ -25,7 +24,7 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Settings, told: AbortSignal): Promise<() => Promise<void>> {
   const { PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const { ports, turns, isReady, secret, read, close } = await openStore(settings, log);
+  const { ports, policy, turns, isReady, secret, read, close } = await openStore(settings, log);
   let pages: PageServer | undefined;
   const closeAll = async () => {
     await close();
@@ -36,13 +35,12 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
     metrics.watchLog(log);
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const options = {
-      keyEnvironment: settings.KEY_ENVIRONMENT,
       // Without DATABASE_URL the operator is the only visitor.
       opensUnproven: settings.DATABASE_URL === undefined,
       signupScopes: settings.SIGNUP_SCOPES,
     };
     const portal = await createPortal({
-      application: createApplication(ports, options),
+      application: createApplication(ports, policy, options),
       clock: ports.clock,
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
@@ -72,24 +70,6 @@ async function start(settings: Settings, told: AbortSignal): Promise<() => Promi
     await closeAll();
     throw error;
   }
-}
-
-async function openStore(settings: Settings, log: Log) {
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  const onEvent = (message: string) => {
-    log.logger.warn(message);
-  };
-  return openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    redis: settings.REDIS_URL,
-    categories: settings.CATEGORIES,
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    onEvent,
-    onDependency: logDependencies(log),
-  });
 }
 
 function metricsAddress({ METRICS_HOST: host, PORTAL_METRICS_PORT: port }: Settings): ListenAddress {

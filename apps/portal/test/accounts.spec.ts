@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createApplication, HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
-import { InMemoryDeployment } from '@adoption-store/domain/testing';
+import { InMemoryDeployment, testPolicy } from '@adoption-store/domain/testing';
 import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
@@ -384,10 +384,9 @@ describe('the address', () => {
     const stranger = portal.visitor();
     const { application } = portal;
     const email = newAddress();
-    const withoutMail = createApplication(
-      { ...portal.ports, deployment: new InMemoryDeployment() },
-      { opensUnproven: true },
-    );
+    const withoutMail = createApplication({ ...portal.ports, deployment: new InMemoryDeployment() }, testPolicy(), {
+      opensUnproven: true,
+    });
     await withoutMail.signUp.execute({ email, password: PASSWORD });
     await stranger.fillIn('/sign-in', { email, password: PASSWORD });
     expect((await stranger.get('/account')).text).toContain('Not confirmed');

@@ -1,8 +1,7 @@
 import { CLOSING_TIME, tell, type Values, type workerSettings } from '@adoption-store/config';
 import { type Application, type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
-import { openDatabase } from '@adoption-store/embedded-postgres';
-import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
-import { type Log, logDependencies, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
+import { openStore } from '@adoption-store/store';
+import { type Log, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
 import { deliverAccountMails } from './accounts/deliver-account-mails.js';
 import { requestOf } from './attempt-log.js';
 import { BackgroundJobs } from './background-jobs.js';
@@ -24,15 +23,19 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
   const { logger: log } = serviceLog;
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const mail = mailOf(settings);
-  const { ports, isReady, checkClock, read, close } = await openStore(settings, log, mail ?? writeTo(serviceLog));
+  const { ports, policy, isReady, checkClock, read, close } = await openStore(
+    settings,
+    serviceLog,
+    mail ?? writeTo(serviceLog),
+  );
   try {
     const metrics = new WorkerMetrics(ports.clock, read);
     metrics.watchLog(serviceLog);
     const sender = metrics.timing(ports.messageSender);
     const application = createApplication(
       { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
+      policy,
       {
-        keyEnvironment: settings.KEY_ENVIRONMENT,
         orderTtl: settings.ORDER_TTL,
         messageRetention: settings.MESSAGE_RETENTION,
         eventRetention: settings.EVENT_RETENTION,
@@ -74,23 +77,6 @@ export async function startWorker(settings: Settings): Promise<() => Promise<voi
     await close();
     throw error;
   }
-}
-
-async function openStore(settings: Settings, log: Logger, delivery: InfrastructureConfig['delivery']) {
-  const onEvent = (message: string) => {
-    log.warn(message);
-  };
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  return openInfrastructure({
-    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
-    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    webhookSecrets: settings.WEBHOOK_SECRET,
-    delivery,
-    webhooks: { allow: settings.WEBHOOK_ALLOW, mayUseLocalhost: databaseUrl === undefined },
-    onEvent,
-    onDependency: logDependencies({ logger: log }),
-  });
 }
 
 /** How mails are sent. Undefined without a mail server. */

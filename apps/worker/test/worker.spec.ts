@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AccountId, createApplication } from '@adoption-store/domain';
-import { byOperator } from '@adoption-store/domain/testing';
+import { byOperator, testPolicy } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -133,9 +133,14 @@ const metricsOf = async ({ health }: StartedWorker) => (await (await fetch(`${he
 /** Creates a webhook as a service with that secret does, or with the database's own. The URL isn't looked up. */
 async function createWebhook(url: string, secret?: string) {
   const settings = secret === undefined ? {} : { webhookSecrets: [secret] };
-  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, ...settings });
+  const { ports, close } = await openInfrastructure({
+    policy: testPolicy(),
+    databaseUrl: database.url,
+    poolSize: 1,
+    ...settings,
+  });
   const webhookSender = { ...ports.webhookSender, check: (checked: string) => Promise.resolve(checked) };
-  const application = createApplication({ ...ports, webhookSender });
+  const application = createApplication({ ...ports, webhookSender }, testPolicy());
   const created = await application.createWebhook.execute(byOperator({ accountId, url }));
   return { application, close, ...created };
 }

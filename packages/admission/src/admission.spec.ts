@@ -3,8 +3,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApplication, plan, requireScopes } from '@adoption-store/domain';
-import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { type Application, plan, requireScopes } from '@adoption-store/domain';
+import { inMemoryApplication, inMemoryPorts } from '@adoption-store/domain/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { normalizeIp } from '@nestjs/throttler';
 import fc from 'fast-check';
@@ -16,14 +16,14 @@ import { serverOf } from '../examples/server.js';
 const LIMITS = ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
 let ports: ReturnType<typeof inMemoryPorts>;
-let application: ReturnType<typeof createApplication>;
+let application: Application;
 let admission: Admission;
 let server: Server;
 let origin = '';
 
 beforeEach(async () => {
   ports = inMemoryPorts();
-  application = createApplication(ports, { addressLimit: 2 });
+  application = inMemoryApplication({ addressLimit: 2 }, ports);
   admission = new Admission(application, ports.clock);
   server = serverOf(admission, () => '[]');
   server.listen(0, '127.0.0.1');
@@ -93,7 +93,7 @@ describe('a server that admits requests', () => {
 
   it('records the refusal of a revoked key for its account, and not as a use', async () => {
     const { accountId, keyId, text } = await keyFor(10);
-    await application.revokeKey.execute({ accountId, actor: 'operator', id: keyId });
+    await application.revokeKey.execute({ accountId, id: keyId });
     expect(await ask(`Bearer ${text}`)).toMatchObject({ status: 401, body: { code: 'revoked_api_key' } });
     expect(await ports.requestRecords.listRefusals(accountId)).toMatchObject([{ code: 'revoked_api_key' }]);
     expect(await ports.requestRecords.listUsage(accountId, 'hour', ports.clock.now())).toEqual([]);

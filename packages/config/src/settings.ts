@@ -61,6 +61,33 @@ export const storeSettings = {
     description: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
     read: oneOf('open', 'strict'),
   },
+  ADDRESS_LIMIT: {
+    default: '60',
+    description: 'Requests a minute that one address may send without a valid key',
+    read: integer(1, 1_000_000),
+  },
+  ORDER_LIMIT: {
+    default: '100',
+    description: 'Most orders of one account that are `placed` at the same time, 1–100000',
+    read: integer(1, 100_000),
+  },
+  MESSAGE_LIMIT: {
+    default: '1000',
+    description: 'Most messages of one account that are `queued` at the same time, 1–100000',
+    read: integer(1, 100_000),
+  },
+  BAN_REFUSALS: {
+    default: '50',
+    description: 'Ban a key after this many refused requests in one minute',
+    read: integer(1, 1_000_000),
+  },
+  BAN_SECONDS: {
+    default: '300',
+    description: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
+    within: { setting: 'BAN_SECONDS_MAX', less: 0, rule: 'must not be more than BAN_SECONDS_MAX' },
+    read: integer(1, 86_400),
+  },
+  BAN_SECONDS_MAX: { default: '3600', description: 'Seconds of the longest ban', read: integer(1, 86_400) },
   WEBHOOK_SECRET: {
     default: undefined,
     description:
@@ -161,26 +188,11 @@ export const apiSettings = {
     description: 'TCP port of that address; 0 takes a free one',
     read: integer(0, 65_535),
   },
-  ADDRESS_LIMIT: {
-    default: '60',
-    description: 'Requests a minute that one address may send without a valid key',
-    read: integer(1, 1_000_000),
-  },
   CORS_ORIGINS: {
     default: '*',
     description:
       'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
     read: origins,
-  },
-  ORDER_LIMIT: {
-    default: '100',
-    description: 'Most orders of one account that are `placed` at the same time, 1–100000',
-    read: integer(1, 100_000),
-  },
-  MESSAGE_LIMIT: {
-    default: '1000',
-    description: 'Most messages of one account that are `queued` at the same time, 1–100000',
-    read: integer(1, 100_000),
   },
   PORTAL_URL: {
     default: undefined,
@@ -188,18 +200,6 @@ export const apiSettings = {
     read: portalUrl,
   },
   SUPPORT_CONTACT,
-  BAN_REFUSALS: {
-    default: '50',
-    description: 'Ban a key after this many refused requests in one minute',
-    read: integer(1, 1_000_000),
-  },
-  BAN_SECONDS: {
-    default: '300',
-    description: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
-    within: { setting: 'BAN_SECONDS_MAX', less: 0, rule: 'must not be more than BAN_SECONDS_MAX' },
-    read: integer(1, 86_400),
-  },
-  BAN_SECONDS_MAX: { default: '3600', description: 'Seconds of the longest ban', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const portalSettings = {

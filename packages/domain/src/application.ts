@@ -27,7 +27,6 @@ import {
   ShowKey,
   ShowKeys,
 } from './accounts/keys/use-cases.js';
-import type { KeyOptions } from './accounts/keys/ports.js';
 import type { HolderOptions } from './accounts/sign-in/ports.js';
 import {
   ChangePlan,
@@ -52,8 +51,6 @@ import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory 
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { ListEvents, PublishEvents } from './events/use-cases.js';
 import { AnswerOnce } from './idempotency/use-cases.js';
-import type { LimitOptions } from './limits/ports.js';
-import { DEFAULT_ADDRESS_LIMIT } from './limits/quota.js';
 import { MeterRequest, RecordRequest, ShowRefusals, ShowUsage } from './limits/use-cases.js';
 import {
   DeliverMessages,
@@ -64,9 +61,7 @@ import {
   RetryMessage,
   ShowMessages,
 } from './messages/use-cases.js';
-import { DEFAULT_MESSAGE_LIMIT } from './messages/message.js';
-import type { MessageOptions } from './messages/ports.js';
-import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from './orders/order.js';
+import { DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
 import {
   CancelOrder,
@@ -85,6 +80,7 @@ import {
   PurgeExpired,
   type PurgeOptions,
 } from './purge-expired.js';
+import type { StorePolicy } from './store-policy.js';
 import { BeginSession, EndAllSessions, EndSession, RenewSession, ResumeSession } from './sessions/use-cases.js';
 import type { WebhookOptions } from './webhooks/ports.js';
 import {
@@ -110,8 +106,9 @@ import {
 
 export type { Ports };
 
+/** What one app decides. */
 export interface ApplicationOptions extends Partial<
-  KeyOptions & HolderOptions & OrderOptions & MessageOptions & LimitOptions & PurgeOptions & WebhookOptions
+  HolderOptions & Pick<OrderOptions, 'orderTtl'> & PurgeOptions & WebhookOptions
 > {
   readonly delivery?: Partial<DeliveryPolicy>;
 }
@@ -119,8 +116,8 @@ export interface ApplicationOptions extends Partial<
 /** What the service can do. Each app serves a part of it. */
 export type Application = ReturnType<typeof createApplication>;
 
-export function createApplication(ports: Ports, given: ApplicationOptions = {}) {
-  const options = withDefaults(given);
+export function createApplication(ports: Ports, policy: StorePolicy, given: ApplicationOptions = {}) {
+  const options = { ...withDefaults(given), ...policy };
   return {
     ...animalUseCases(ports),
     ...categoryUseCases(ports),
@@ -138,17 +135,13 @@ export function createApplication(ports: Ports, given: ApplicationOptions = {}) 
   };
 }
 
-type Options = ReturnType<typeof withDefaults>;
+type Options = ReturnType<typeof withDefaults> & StorePolicy;
 
 function withDefaults(given: ApplicationOptions) {
   return {
-    keyEnvironment: 'live',
     opensUnproven: false,
     signupScopes: undefined,
     orderTtl: DEFAULT_ORDER_TTL,
-    orderLimit: DEFAULT_ORDER_LIMIT,
-    messageLimit: DEFAULT_MESSAGE_LIMIT,
-    addressLimit: DEFAULT_ADDRESS_LIMIT,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
     mailsAccounts: false,
     eventRetention: DEFAULT_EVENT_RETENTION,

@@ -1,4 +1,5 @@
 export * from './application.js';
+export type { AdapterPolicy, StorePolicy } from './store-policy.js';
 export * from './accounts/account.js';
 export * from './accounts/address.js';
 export * from './accounts/mails/account-mail.js';

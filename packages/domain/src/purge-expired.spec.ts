@@ -1,10 +1,11 @@
+import { testPolicy } from './testing/in-memory-application.js';
 import { expect, it, jest } from '@jest/globals';
 import { createApplication } from './application.js';
 import { DAY, HOUR, later } from './kernel/clock.js';
 import { inMemoryPorts } from './testing/index.js';
 
 const ports = inMemoryPorts();
-const { purgeExpired } = createApplication(ports);
+const { purgeExpired } = createApplication(ports, testPolicy());
 const now = ports.clock.now();
 const ago = (time: number) => later(now, -time);
 const { requestRecords, webhookDeliveries } = ports;

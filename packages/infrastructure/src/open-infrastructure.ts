@@ -1,12 +1,5 @@
 import { domainToASCII } from 'node:url';
-import {
-  type BanPolicy,
-  type CategoryPolicy,
-  type ClaimedMessage,
-  DEFAULT_BAN_POLICY,
-  type Ports,
-  reasonOf,
-} from '@adoption-store/domain';
+import { type AdapterPolicy, type ClaimedMessage, type Ports, reasonOf } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
@@ -72,15 +65,13 @@ export interface InfrastructureConfig {
    * database.
    */
   readonly webhookSecrets?: readonly string[] | undefined;
-  readonly banPolicy?: BanPolicy | undefined;
-  /** Default: `open`. */
-  readonly categories?: CategoryPolicy | undefined;
+  readonly policy: AdapterPolicy;
   /** Which addresses webhooks may have. Default: only public ones. */
   readonly webhooks?: WebhookPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called when a dependency is lost, once more if the loss lasts five seconds, and when it is back. */
-  readonly onDependency?: (change: DependencyChange) => void;
+  readonly onDependency?: ((change: DependencyChange) => void) | undefined;
 }
 
 /** Each check logs in to the mail server, which may allow few logins a minute. */
@@ -191,8 +182,8 @@ function storedPorts(dataSource: DataSource, direct: DatabaseConnection, config:
   void deliveryIds.get().catch(() => undefined);
   return {
     categories: new TypeOrmCategoryRepository(dataSource),
-    animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
-    animalImporter: new PostgresAnimalImporter(direct, config.categories),
+    animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.policy.categories)),
+    animalImporter: new PostgresAnimalImporter(direct, config.policy.categories),
     orders: new TypeOrmOrderRepository(dataSource),
     messages: new TypeOrmMessageQueue(dataSource),
     events: new PostgresEventFeed(dataSource),
@@ -216,7 +207,7 @@ interface Watchers {
 
 /** What counts and records requests. */
 async function openLimits(
-  { redis, banPolicy: policy = DEFAULT_BAN_POLICY }: InfrastructureConfig,
+  { redis, policy }: InfrastructureConfig,
   dataSource: DataSource,
   { monitor, onEvent }: Watchers,
 ) {
@@ -224,7 +215,7 @@ async function openLimits(
   const onRedisState = (failure: unknown) => {
     monitor.record('redis', failure);
   };
-  const requests = await createRequestCounter({ redis, dataSource, policy, onEvent, onRedisState });
+  const requests = await createRequestCounter({ redis, dataSource, policy: policy.bans, onEvent, onRedisState });
   return {
     counter: requests.counter,
     fallbacks: requests.fallbacks,

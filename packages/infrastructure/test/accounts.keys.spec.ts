@@ -10,7 +10,7 @@ import {
   instant,
   PLANS,
 } from '@adoption-store/domain';
-import { apiKeyRepositorySuite } from '@adoption-store/domain/testing';
+import { apiKeyRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   createDatabase,
@@ -170,9 +170,9 @@ describe('keys on several instances', () => {
 
   /** @param skew milliseconds by which the instance's clock is ahead. */
   async function openInstance(databaseUrl = database.url, skew = 0): Promise<Application> {
-    const { ports, close } = await openInfrastructure({ databaseUrl, poolSize: 10 });
+    const { ports, close } = await openInfrastructure({ policy: testPolicy(), databaseUrl, poolSize: 10 });
     closers.push(close);
-    return createApplication({ ...ports, clock: { now: () => instant(Date.now() + skew) } });
+    return createApplication({ ...ports, clock: { now: () => instant(Date.now() + skew) } }, testPolicy());
   }
 
   async function issue({ openAccount, issueKey }: Application) {

@@ -9,6 +9,7 @@ import {
   domainToAsciiSuite,
   passwordHasherSuite,
   sessionRepositorySuite,
+  testPolicy,
 } from '@adoption-store/domain/testing';
 import { ask, createDatabase, expectDatabaseErrors, type TestDatabase } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -99,8 +100,8 @@ describe('twins of the time before names and addresses were compared in NFC', ()
        INSERT INTO categories (id, name, name_key) VALUES (-1, '${NFD}', '${NFD}'), (-2, '${NFC}', '${NFC}')`,
     );
     // Only the owner can migrate.
-    store = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 2 });
-    application = createApplication(store.ports);
+    store = await openInfrastructure({ policy: testPolicy(), databaseUrl: database.ownerUrl, poolSize: 2 });
+    application = createApplication(store.ports, testPolicy());
   });
   afterAll(async () => {
     await store.close();
@@ -146,8 +147,8 @@ describe('accounts from before addresses had one form', () => {
     );
   const restart = async () => {
     await store.close();
-    store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-    application = createApplication(store.ports, { opensUnproven: true });
+    store = await openInfrastructure({ policy: testPolicy(), databaseUrl: database.url, poolSize: 2 });
+    application = createApplication(store.ports, testPolicy(), { opensUnproven: true });
   };
   const found = async (email: string) => (await store.ports.accounts.findByEmail(email.toLowerCase()))?.email;
 
@@ -160,7 +161,7 @@ describe('accounts from before addresses had one form', () => {
     );
     await add([...TWINS, ALONE]);
     // Only the owner can migrate.
-    store = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 2 });
+    store = await openInfrastructure({ policy: testPolicy(), databaseUrl: database.ownerUrl, poolSize: 2 });
     await restart();
   });
   afterAll(async () => {

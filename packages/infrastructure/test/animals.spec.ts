@@ -5,7 +5,7 @@ import {
   createApplication,
   newAnimal,
 } from '@adoption-store/domain';
-import { animalImporterSuite, animalRepositorySuite } from '@adoption-store/domain/testing';
+import { animalImporterSuite, animalRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -34,7 +34,7 @@ describe('an import beside another transaction', () => {
   let other: pg.Client;
   beforeAll(async () => {
     opened = await openPostgres('strict');
-    await createApplication(opened.ports).nameCategory.execute({ id: 1n, name: 'known' });
+    await createApplication(opened.ports, testPolicy()).nameCategory.execute({ id: 1n, name: 'known' });
     other = await connectTo(opened.url);
   });
   afterAll(async () => {
@@ -118,7 +118,7 @@ describe('reads of animals', () => {
 
   async function open(max: number): Promise<AnimalId> {
     dataSource = await openDataSource({ connectionString: database.url, max }, entitySchemas);
-    animals = new TypeOrmAnimalRepository(dataSource);
+    animals = new TypeOrmAnimalRepository(dataSource, 'open');
     return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
   }
 

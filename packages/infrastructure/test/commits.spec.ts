@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { type AccountId, ListEvents, newAnimal } from '@adoption-store/domain';
 import { ask, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -28,7 +29,7 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
   }
 
   async function open() {
-    const opened = await openInfrastructure({ databaseUrl: server.url, poolSize: POOL });
+    const opened = await openInfrastructure({ policy: testPolicy(), databaseUrl: server.url, poolSize: POOL });
     closing.push(opened.close, () => setStandby(server.url, ''));
     return opened;
   }
@@ -72,7 +73,11 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
 
   it('a process that ends leaves no connection open, so that nothing keeps it from ending', async () => {
     const before = openSockets();
-    const { ports, close } = await openInfrastructure({ databaseUrl: server.url, poolSize: POOL });
+    const { ports, close } = await openInfrastructure({
+      policy: testPolicy(),
+      databaseUrl: server.url,
+      poolSize: POOL,
+    });
     closing.push(() => setStandby(server.url, ''));
     await ports.animals.add(luna);
     await setStandby(server.url, 'nobody');

@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { type AccountId, type ApiKeyId, newAnimal } from '@adoption-store/domain';
 import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -110,7 +111,7 @@ describe('an address that is moved', () => {
   async function open(maxLifetimeSeconds?: number) {
     const lifetime = maxLifetimeSeconds === undefined ? {} : { maxLifetimeSeconds };
     const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime }, entitySchemas);
-    const animals = new TypeOrmAnimalRepository(dataSource);
+    const animals = new TypeOrmAnimalRepository(dataSource, 'open');
     let isOver = false;
     // Readers that never pause, so that they keep their connection.
     const readers = Array.from({ length: 3 }, async () => {
@@ -152,7 +153,11 @@ describe('an address that is moved', () => {
   });
 
   it('a process is ready only while its address leads to a primary, which its connections follow without a write', async () => {
-    const { ports, isReady, read, close } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 });
+    const { ports, isReady, read, close } = await openInfrastructure({
+      policy: testPolicy(),
+      databaseUrl: address.url,
+      poolSize: 4,
+    });
     closing.push(close);
     await until(isReady);
     await demote();
@@ -166,10 +171,12 @@ describe('an address that is moved', () => {
   });
 
   it('connections to a server that has vanished are given up', async () => {
-    const { animals } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 }).then(({ ports, close }) => {
-      closing.push(close);
-      return ports;
-    });
+    const { animals } = await openInfrastructure({ policy: testPolicy(), databaseUrl: address.url, poolSize: 4 }).then(
+      ({ ports, close }) => {
+        closing.push(close);
+        return ports;
+      },
+    );
     await animals.add(luna);
     address.abandon();
     address.leadTo(next.url);

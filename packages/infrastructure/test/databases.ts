@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   type AccountId,
@@ -15,14 +16,18 @@ import { entitySchemas } from '../src/entity-schemas.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
 /** Every adapter, on a database of its own. */
-export async function openPostgres(categories?: CategoryPolicy): Promise<{
+export async function openPostgres(categories: CategoryPolicy = 'open'): Promise<{
   readonly ports: Ports;
   readonly url: string;
   readonly letPass: (milliseconds: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }> {
   const database = await createDatabase();
-  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 20, categories });
+  const { ports, close } = await openInfrastructure({
+    policy: testPolicy({ categories }),
+    databaseUrl: database.url,
+    poolSize: 20,
+  });
   return {
     // An import makes a table, so it needs the owner's role.
     ports: {

@@ -10,7 +10,7 @@ import {
   newMessageId,
   type Ports,
 } from '@adoption-store/domain';
-import { accountMailQueueSuite, addMessage, messageQueueSuite } from '@adoption-store/domain/testing';
+import { accountMailQueueSuite, addMessage, messageQueueSuite, testPolicy } from '@adoption-store/domain/testing';
 import {
   connectTo,
   createDatabase,
@@ -64,7 +64,7 @@ describe('messages in PostgreSQL', () => {
   });
 
   async function openInstance(): Promise<Ports> {
-    const config = { databaseUrl: database.url, poolSize: 4 };
+    const config = { policy: testPolicy(), databaseUrl: database.url, poolSize: 4 };
     const { ports, close } = await openInfrastructure(config);
     closers.push(close);
     return ports;
@@ -106,7 +106,11 @@ describe('messages in PostgreSQL', () => {
     );
     await client.query('ANALYZE');
     const statements = await statementsDuring(async () => {
-      const explaining = await openInfrastructure({ databaseUrl: explainingUrl(database.url), poolSize: 1 });
+      const explaining = await openInfrastructure({
+        policy: testPolicy(),
+        databaseUrl: explainingUrl(database.url),
+        poolSize: 1,
+      });
       closers.push(explaining.close);
       const { messages } = explaining.ports;
       for (const limit of [1, 10]) expect(await messages.claim({ limit, lease: MINUTE })).toHaveLength(limit);

@@ -27,7 +27,7 @@ describe('an event feed (PostgreSQL)', () => {
   beforeAll(async () => {
     database = await openDatabase();
     feed = new PostgresEventFeed(database.dataSource);
-    animals = new TypeOrmAnimalRepository(database.dataSource);
+    animals = new TypeOrmAnimalRepository(database.dataSource, 'open');
   });
   beforeEach(() => feed.publish(1_000));
   afterAll(() => database.close());

@@ -9,7 +9,7 @@ import {
   MOST_REFUSALS,
   type Ports,
 } from '@adoption-store/domain';
-import { requestRecordsSuite } from '@adoption-store/domain/testing';
+import { requestRecordsSuite, testPolicy } from '@adoption-store/domain/testing';
 import { ask, until } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -40,7 +40,7 @@ describe('refusals', () => {
 
   it('of instances that write at the same time never deadlock, and the next write leaves 100', async () => {
     const { ports, url, records, key } = await openWithKey();
-    const open = () => openInfrastructure({ databaseUrl: url, poolSize: 2 });
+    const open = () => openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
     const instances = await Promise.all(Array.from({ length: 4 }, open));
     for (const [index, instance] of instances.entries()) {
       for (let request = 0; request < 100; request += 1) {
@@ -58,7 +58,7 @@ describe('refusals', () => {
 
 it('a process that counts nothing tells the minute, the day and bans that another counts, and writes nothing over them', async () => {
   const { ports, url, key: requester } = await openWithKey();
-  const following = await openInfrastructure({ databaseUrl: url, poolSize: 2 });
+  const following = await openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
   const now = ports.clock.now();
   const request = { requester, limits: { perMinute: 5, perDay: 9 }, now };
   const look = () => following.ports.requests.look(request);

@@ -62,7 +62,7 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     const { dataSource } = database;
     store = {
       accounts: new TypeOrmAccountRepository(dataSource),
-      animals: new TypeOrmAnimalRepository(dataSource),
+      animals: new TypeOrmAnimalRepository(dataSource, 'open'),
       orders: new TypeOrmOrderRepository(dataSource),
     };
     accountId = await openAccount(store);

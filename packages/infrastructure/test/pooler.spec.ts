@@ -1,5 +1,5 @@
 import { decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
-import { addMessage } from '@adoption-store/domain/testing';
+import { addMessage, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -39,7 +39,12 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   });
 
   async function open(databaseUrl: string, directDatabaseUrl?: string) {
-    const { ports, secret, close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 8 });
+    const { ports, secret, close } = await openInfrastructure({
+      policy: testPolicy(),
+      databaseUrl,
+      directDatabaseUrl,
+      poolSize: 8,
+    });
     closing.push(close);
     return { ...ports, secret };
   }
@@ -109,7 +114,8 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     closing.push(() => server.close());
     const few = await PgBouncer.start(server.url, { default_pool_size: '3' });
     closing.push(() => few.close());
-    const config = { databaseUrl: few.urlOf(server.url), directDatabaseUrl: server.url, poolSize: 8 };
+    const databaseUrl = few.urlOf(server.url);
+    const config = { policy: testPolicy(), databaseUrl, directDatabaseUrl: server.url, poolSize: 8 };
     const { ports, close } = await openInfrastructure(config);
     closing.push(close, () => setStandby(server.url, ''));
     await ports.animals.add(luna);

@@ -6,6 +6,7 @@ import {
   InMemoryWebhookSender,
   ManualClock,
   PredictablePasswordHasher,
+  testPolicy,
 } from '@adoption-store/domain/testing';
 import {
   ask,
@@ -51,7 +52,7 @@ describe('migrations', () => {
   }
 
   it('lets many instances start at once on an empty database', async () => {
-    const open = () => openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+    const open = () => openInfrastructure({ policy: testPolicy(), databaseUrl: database.url, poolSize: 2 });
     const instances = await Promise.all(Array.from({ length: 8 }, open));
     const lists = await Promise.all(instances.map(({ ports }) => ports.animals.list({ limit: 1 })));
     expect(lists).toEqual(instances.map(() => []));
@@ -176,6 +177,7 @@ describe('query plans', () => {
   /** From the start of a process to its end. It uses one connection, so that statements are planned repeatedly. */
   async function normalWork(): Promise<void> {
     const { ports, isReady, close } = await openInfrastructure({
+      policy: testPolicy(),
       databaseUrl: explainingUrl(database.url),
       poolSize: 1,
     });
@@ -186,9 +188,9 @@ describe('query plans', () => {
       webhookSender: new InMemoryWebhookSender(),
       passwordHasher: new PredictablePasswordHasher(),
     };
-    const application = createApplication({ ...ports, ...surroundings }, { delivery: { batch: 10 } });
+    const application = createApplication({ ...ports, ...surroundings }, testPolicy(), { delivery: { batch: 10 } });
     const unrecorded = { ...ports, ...surroundings, deployment: new InMemoryDeployment() };
-    const withoutMail = createApplication(unrecorded, { opensUnproven: true });
+    const withoutMail = createApplication(unrecorded, testPolicy(), { opensUnproven: true });
     await until(isReady);
     await application.recordPortal.execute('https://portal.example.com');
     for (let run = 0; run < RUNS; run += 1) {

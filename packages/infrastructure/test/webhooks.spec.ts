@@ -12,7 +12,7 @@ import {
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
-import { byOperator, webhookQueueSuite, webhookRepositorySuite } from '@adoption-store/domain/testing';
+import { byOperator, webhookQueueSuite, webhookRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
 import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -33,7 +33,12 @@ describe('webhooks in PostgreSQL', () => {
   });
 
   async function open(webhookSecrets?: readonly string[]): Promise<Ports> {
-    const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2, webhookSecrets });
+    const { ports, close } = await openInfrastructure({
+      policy: testPolicy(),
+      databaseUrl: database.url,
+      poolSize: 2,
+      webhookSecrets,
+    });
     closers.push(close);
     return ports;
   }

@@ -1,3 +1,4 @@
+import type { Admission } from '@adoption-store/admission';
 import 'reflect-metadata';
 import { portalSettings, readSettings } from '@adoption-store/config';
 import { generateKeyText, HOUR, later, plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
@@ -315,6 +316,6 @@ describe('an account that has signed up, where a database is given,', () => {
 it('a handler that defines no operation is a defect, and never runs', () => {
   const request = { route: { operation: undefined } };
   const context = { getClass: () => Object, switchToHttp: () => ({ getRequest: () => request }) };
-  const guard = new ScopesGuard({} as ApiContext);
+  const guard = new ScopesGuard({} as Admission, {} as ApiContext);
   expect(() => guard.canActivate(context as unknown as ExecutionContext)).toThrow('nobody has decided who may use it');
 });

@@ -1,5 +1,5 @@
 import { type Application, createApplication, DomainError, kernelErrors, plan } from '@adoption-store/domain';
-import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { inMemoryPorts, testPolicy } from '@adoption-store/domain/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
 import { createApi } from '../../src/create-api.js';
@@ -22,8 +22,8 @@ async function answerOf(
   body?: string,
 ): Promise<RawResponse> {
   const ports = inMemoryPorts();
-  const key = await issueKey(createApplication(ports));
-  const application = createApplication({ ...ports, ...breakIt(ports) });
+  const key = await issueKey(createApplication(ports, testPolicy()));
+  const application = createApplication({ ...ports, ...breakIt(ports) }, testPolicy());
   const isReady = () => true;
   const api = await createApi({ application, clock: ports.clock, isReady });
   await api.listen(0, '127.0.0.1');

@@ -1,3 +1,4 @@
+import { testPolicy } from '@adoption-store/domain/testing';
 import { MINUTE } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { DatabaseGate, until } from '@adoption-store/test-support';
@@ -82,7 +83,7 @@ describe('an API that is stopping', () => {
 describe('readiness', () => {
   it('follows the database, is reported at once, and begins with its first answer', async () => {
     const gate = await DatabaseGate.open(api.databaseUrl);
-    const infrastructure = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
+    const infrastructure = await openInfrastructure({ policy: testPolicy(), databaseUrl: gate.url, poolSize: 2 });
     const served = await startApi({ isReady: infrastructure.isReady });
     const probe = async () => (await request(served, '/readyz')).status;
     await until(async () => (await probe()) === 200);

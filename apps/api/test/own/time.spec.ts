@@ -92,7 +92,7 @@ describe('an id', () => {
 });
 
 describe('with CATEGORIES=strict', () => {
-  const strict = useApi({}, {}, { categories: 'strict' });
+  const strict = useApi({}, { categories: 'strict' });
 
   it('an animal is added and changed if the category has a name, and else 400 invalid_parameter', async () => {
     const { id } = petOf(await post(strict, '/v1/categories', { name: 'Cats' }), 201);

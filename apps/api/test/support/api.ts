@@ -3,16 +3,16 @@ import { type ApiOptions, createApi } from '../../src/create-api.js';
 import {
   type Account,
   type Application,
-  type ApplicationOptions,
   createApplication,
   type FixedPlanName,
   instant,
   type NewAnimalInput,
   type Plan,
   plan,
+  type StorePolicy,
 } from '@adoption-store/domain';
-import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock } from '@adoption-store/domain/testing';
-import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
+import { InMemoryMessageSender, InMemoryWebhookSender, ManualClock, testPolicy } from '@adoption-store/domain/testing';
+import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 import { OpenConnections } from '@adoption-store/web';
 import { openPooled } from './pooled.js';
@@ -35,14 +35,10 @@ export interface TestApi extends Api {
 }
 
 /** Starts the API before a suite's first test and stops it after the last. */
-export function useApi(
-  options?: Partial<ApiOptions>,
-  rules?: ApplicationOptions,
-  infrastructure?: Partial<InfrastructureConfig>,
-): TestApi {
+export function useApi(options?: Partial<ApiOptions>, rules?: Partial<StorePolicy>): TestApi {
   const api = {} as TestApi;
   beforeAll(async () => {
-    Object.assign(api, await startApi(options, rules, infrastructure));
+    Object.assign(api, await startApi(options, rules));
   });
   afterAll(() => api.close());
   return api;
@@ -50,21 +46,14 @@ export function useApi(
 
 let accountsOpened = 0;
 
-export async function startApi(
-  options: Partial<ApiOptions> = {},
-  rules?: ApplicationOptions,
-  infrastructure?: Partial<InfrastructureConfig>,
-): Promise<TestApi> {
+export async function startApi(options: Partial<ApiOptions> = {}, rules?: Partial<StorePolicy>): Promise<TestApi> {
+  const policy = testPolicy(rules);
   const database = await createDatabase();
-  const { ports, isReady, close } = await openPooled({
-    databaseUrl: database.url,
-    poolSize: 5,
-    ...infrastructure,
-  });
+  const { ports, isReady, close } = await openPooled({ policy, databaseUrl: database.url, poolSize: 5 });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
   const webhookSender = new InMemoryWebhookSender();
-  const application = createApplication({ ...ports, clock, messageSender, webhookSender }, rules);
+  const application = createApplication({ ...ports, clock, messageSender, webhookSender }, policy);
   const serve = async (at: number) => {
     const api = await createApi({ application, clock, isReady, ...options });
     const connections = new OpenConnections(api.getHttpServer());
@@ -94,13 +83,12 @@ export async function startApi(
     openKey: (of = 'business') =>
       issueKey(`account-${(accountsOpened += 1)}@example.com`, typeof of === 'string' ? plan(of) : of),
     async importAnimals(animals) {
-      const owner = await openInfrastructure({ databaseUrl: database.ownerUrl, poolSize: 1 });
+      const owner = await openInfrastructure({ policy, databaseUrl: database.ownerUrl, poolSize: 1 });
       const rows = async function* () {
         yield animals.map((animal, line) => ({ line, animal }));
       };
-      await createApplication({ ...owner.ports, clock, messageSender, webhookSender }).importAnimals.execute({
-        rows: rows(),
-      });
+      const operator = createApplication({ ...owner.ports, clock, messageSender, webhookSender }, policy);
+      await operator.importAnimals.execute({ rows: rows() });
       await owner.close();
     },
     async restart(meanwhile) {

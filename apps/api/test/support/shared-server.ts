@@ -4,12 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApi } from '@adoption-store/api';
 import { createApplication, plan } from '@adoption-store/domain';
+import { testPolicy } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 
 const [, , databaseUrl = ''] = process.argv;
-const { ports, isReady, close } = await openInfrastructure({ databaseUrl, poolSize: 10 });
 const unlimited = 1_000_000;
-const application = createApplication(ports, { addressLimit: unlimited });
+const policy = testPolicy({ addressLimit: unlimited });
+const { ports, isReady, close } = await openInfrastructure({ policy, databaseUrl, poolSize: 10 });
+const application = createApplication(ports, policy);
 const api = await createApi({ application, clock: ports.clock, isReady });
 await api.listen(0, '127.0.0.1');
 

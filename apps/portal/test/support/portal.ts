@@ -13,6 +13,7 @@ import {
   InMemoryWebhookSender,
   ManualClock,
   PredictablePasswordHasher,
+  testPolicy,
 } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate, until } from '@adoption-store/test-support';
@@ -68,7 +69,11 @@ async function startPortal({
 }: Options = {}): Promise<TestPortal> {
   const database = await createDatabase();
   const gate = await DatabaseGate.open(database.url);
-  const { ports, isReady, close } = await openInfrastructure({ databaseUrl: gate.url, poolSize: 5 });
+  const { ports, isReady, close } = await openInfrastructure({
+    policy: testPolicy(),
+    databaseUrl: gate.url,
+    poolSize: 5,
+  });
   const mailer = new InMemoryAccountMailSender();
   const webhookSender = new InMemoryWebhookSender();
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
@@ -80,7 +85,7 @@ async function startPortal({
     // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
     passwordHasher: new PredictablePasswordHasher(),
   };
-  const application = createApplication(used, { opensUnproven });
+  const application = createApplication(used, testPolicy(), { opensUnproven });
   if (sendsMail) await application.recordPortal.execute('https://portal.example.com');
   const api = await createApi({ application, clock, isReady });
   if (servesApi) await api.listen(0, '127.0.0.1');

@@ -1,3 +1,4 @@
+import { inMemoryApplication, testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
@@ -23,7 +24,7 @@ const refusal = (message = '') =>
 
 describe('an account of the operator', () => {
   it('is found again however its address is written, but not with a different plan', async () => {
-    const { openAccount } = createApplication(inMemoryPorts());
+    const { openAccount } = inMemoryApplication();
     const opened = await openAccount.execute({ email: EMAIL });
     expect(await openAccount.execute({ email: 'Dev@Example.COM' })).toEqual(opened);
     const another = openAccount.execute({ email: EMAIL, plan: PLANS.pro });
@@ -36,20 +37,20 @@ describe('an account of the operator', () => {
     ...['\0dev@example.com', 'dev@\0example.com', 'dev@example.\u009fcom', 'dev@example.com\0'],
     ...[`${'x'.repeat(65)}@example.com`, `dev@${'x'.repeat(247)}.com`, closedEmail(anAccount().id)],
   ])('is not opened for %j', async (email) => {
-    const { openAccount } = createApplication(inMemoryPorts());
+    const { openAccount } = inMemoryApplication();
     await expect(openAccount.execute({ email })).rejects.toEqual(refusal());
   });
 
   it.each(['a@b.c', 'dev+1@mail.example.com', `${'x'.repeat(64)}@example.com`, `dev@${'x'.repeat(246)}.com`])(
     'is opened for %j, with all scopes',
     async (email) => {
-      const { openAccount } = createApplication(inMemoryPorts(), { signupScopes: ['pets:read'] });
+      const { openAccount } = createApplication(inMemoryPorts(), testPolicy(), { signupScopes: ['pets:read'] });
       expect(await openAccount.execute({ email })).toMatchObject({ email, scopes: undefined });
     },
   );
 
   it('is put on another plan and held to a list of scopes in order, from the next request on', async () => {
-    const application = createApplication(inMemoryPorts());
+    const application = inMemoryApplication();
     const { id } = await application.openAccount.execute({ email: EMAIL });
     const { text } = await application.issueKey.execute({ accountId: id });
     const changed = { email: 'DEV@example.com', plan: PLANS.pro, scopes: ['orders:read', 'pets:read'] };

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
@@ -68,7 +69,7 @@ describe('an attempt', () => {
 
 it('attempts are as many as the limit says within its span, and then say how long to wait', async () => {
   const ports = inMemoryPorts();
-  const { limitAttempts } = createApplication(ports);
+  const { limitAttempts } = createApplication(ports, testPolicy());
   const attempt = () => limitAttempts.execute('dev@example.com', { most: 2, within: MINUTE });
   expect(await attempt()).toBeUndefined();
   ports.clock.advance(20 * SECOND);

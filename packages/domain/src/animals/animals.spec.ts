@@ -1,8 +1,9 @@
+import { inMemoryApplication } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
-import { createApplication } from '../application.js';
+import {} from '../application.js';
 import type { Condition } from '../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
-import { decisions, inMemoryPorts, unchanged } from '../testing/index.js';
+import { decisions, unchanged } from '../testing/index.js';
 import {
   type Animal,
   type AnimalChange,
@@ -146,7 +147,7 @@ describe('a new animal', () => {
 
 describe('a change of an animal', () => {
   const openStore = async () => {
-    const application = createApplication(inMemoryPorts());
+    const application = inMemoryApplication();
     return { ...application, animal: await application.addAnimal.execute(cat) };
   };
 
@@ -173,7 +174,7 @@ describe('a change of an animal', () => {
 
 describe('the catalogue', () => {
   const storeOf = async (count: number) => {
-    const application = createApplication(inMemoryPorts());
+    const application = inMemoryApplication();
     for (let added = 0; added < count; added += 1) await application.addAnimal.execute(cat);
     return application;
   };
@@ -198,7 +199,7 @@ describe('the catalogue', () => {
 });
 
 describe('imports and exports', () => {
-  const { importAnimals, exportAnimals, addAnimal } = createApplication(inMemoryPorts());
+  const { importAnimals, exportAnimals, addAnimal } = inMemoryApplication();
 
   async function* inParts(...parts: readonly (readonly ImportRow[])[]) {
     yield* parts;
@@ -262,7 +263,7 @@ describe('imports and exports', () => {
   });
 
   it('an export has every animal once, ascending by id, in parts of a thousand', async () => {
-    const store = createApplication(inMemoryPorts());
+    const store = inMemoryApplication();
     for (let count = 0; count < 2_000; count += 1) await store.addAnimal.execute({ name: 'Luna', categoryId: 1n });
     const parts = [];
     for await (const part of store.exportAnimals.execute()) parts.push(part.map(({ id }) => Number(id)));

@@ -1,8 +1,9 @@
+import { inMemoryApplication } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
-import { createApplication } from '../application.js';
+import {} from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import type { CategoryId } from '../animals/animal.js';
-import { decisions, inMemoryPorts, unchanged } from '../testing/index.js';
+import { decisions, unchanged } from '../testing/index.js';
 import {
   type Category,
   categoryNameKey,
@@ -13,7 +14,7 @@ import {
   type RemovalState,
 } from './category.js';
 
-const open = () => createApplication(inMemoryPorts());
+const open = () => inMemoryApplication();
 const invalid = (rule: string) =>
   expect.objectContaining({ code: 'invalid_parameter', message: expect.stringContaining(rule) });
 

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import type { Animal, AnimalId, CategoryId } from '../animals/animal.js';
@@ -58,7 +59,7 @@ describe('an event', () => {
 describe('the feed', () => {
   const openStore = async (count: number) => {
     const ports = inMemoryPorts();
-    const application = createApplication(ports, { eventRetention: DAY });
+    const application = createApplication(ports, testPolicy(), { eventRetention: DAY });
     const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
     for (let index = 0; index < count; index += 1) await add();
     const list = (input: object = {}) => application.listEvents.execute({ accountId: alice, ...input });

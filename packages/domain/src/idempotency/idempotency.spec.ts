@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
@@ -8,7 +9,7 @@ const alice = 1n as AccountId;
 
 function openStore() {
   const ports = inMemoryPorts();
-  const { answerOnce, addAnimal, listAnimals } = createApplication(ports);
+  const { answerOnce, addAnimal, listAnimals } = createApplication(ports, testPolicy());
   const add = (key: string, accountId = alice, fingerprint = 'add Luna') =>
     answerOnce.execute({ accountId, key, fingerprint }, async () =>
       String((await addAnimal.execute({ name: 'Luna', categoryId: 1n })).id),

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
@@ -256,7 +257,10 @@ describe('what two processes know', () => {
 describe('metering', () => {
   async function setUp() {
     const ports = inMemoryPorts();
-    const { openAccount, issueKey, authenticate, meterRequest } = createApplication(ports, { addressLimit: 2 });
+    const { openAccount, issueKey, authenticate, meterRequest } = createApplication(
+      ports,
+      testPolicy({ addressLimit: 2 }),
+    );
     const account = await openAccount.execute({ email: 'dev@example.com', plan: plan('enterprise', LIMITS) });
     const issue = async () => authenticate.execute((await issueKey.execute({ accountId: account.id })).text);
     return { meterRequest, clock: ports.clock, keys: [await issue(), await issue()] as const };

@@ -12,6 +12,6 @@ export interface LimitPorts extends SystemPorts {
 }
 
 export interface LimitOptions {
-  /** Requests without a valid key that an address may send in a minute. Default: 60. */
+  /** Requests without a valid key that an address may send in a minute. */
   readonly addressLimit: number;
 }

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ApiKeyId } from '../accounts/keys/api-key.js';
 import { PLANS } from '../accounts/plan.js';
@@ -11,7 +12,7 @@ const NOON = instant(Date.UTC(2026, 0, 1, 12));
 async function openAccount() {
   const ports = inMemoryPorts();
   ports.clock.set(NOON);
-  const application = createApplication(ports, { opensUnproven: true });
+  const application = createApplication(ports, testPolicy(), { opensUnproven: true });
   const account = await application.signUp.execute({ email: 'dev@example.com', password: 'a horse, a battery' });
   const issue = async () => {
     const { text } = await application.issueKey.execute({ accountId: account.id, name: 'till' });

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
 import type { AccountId } from '../accounts/account.js';
@@ -17,7 +18,9 @@ import {
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: number) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, messageLimit === undefined ? { delivery } : { delivery, messageLimit });
+  const application = createApplication(ports, testPolicy(messageLimit === undefined ? {} : { messageLimit }), {
+    delivery,
+  });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com' });
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
@@ -119,7 +122,7 @@ describe('delivering messages', () => {
   it('is not changed by a worker whose clock is an hour ahead', async () => {
     const { queue, ports, deliver, sender, clock } = await openStore();
     const own = { ...ports, clock: new ManualClock(later(clock.now(), HOUR)) };
-    const { deliverMessages } = createApplication(own);
+    const { deliverMessages } = createApplication(own, testPolicy());
     await queue('Hello');
     sender.failure = new Error('the mail server is away');
     const others: Delivery[][] = [];

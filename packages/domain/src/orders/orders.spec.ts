@@ -1,3 +1,5 @@
+import type { StorePolicy } from '../store-policy.js';
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import type { Animal, AnimalId, CategoryId } from '../animals/animal.js';
@@ -22,9 +24,9 @@ import {
 const alice = 1n as AccountId;
 const bob = 2n as AccountId;
 
-function openStore(options: ApplicationOptions = {}) {
+function openStore(options: ApplicationOptions & Partial<StorePolicy> = {}) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, options);
+  const application = createApplication(ports, testPolicy(options), options);
   const add = () => application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
   const statusOf = async (id: bigint) => (await application.getAnimal.execute(id)).status;
   return { ...application, clock: ports.clock, add, statusOf };

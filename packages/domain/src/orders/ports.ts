@@ -8,6 +8,6 @@ export interface OrderPorts extends SystemPorts {
 export interface OrderOptions {
   /** Milliseconds that an order may stay `placed`. Default: 48 hours. */
   readonly orderTtl: number;
-  /** Orders that an account may have placed at the same time. Default: 100. */
+  /** Orders that an account may have placed at the same time. */
   readonly orderLimit: number;
 }

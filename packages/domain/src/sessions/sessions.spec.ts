@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
 import { HOUR, instant, later, MINUTE } from '../kernel/clock.js';
@@ -11,7 +12,7 @@ const OTHER = 'a staple, correctly';
 
 async function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { opensUnproven: true });
+  const application = createApplication(ports, testPolicy(), { opensUnproven: true });
   const account = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
   const begin = async (replacing?: string) =>
     (await application.beginSession.execute({ account, replacing })) ?? 'no session';

@@ -20,7 +20,7 @@ export class InMemoryCategoryRepository implements CategoryRepository {
 
   constructor(
     private readonly animals: InMemoryAnimalRepository,
-    policy: CategoryPolicy = 'open',
+    policy: CategoryPolicy,
   ) {
     animals.askAboutCategories((id) => policy === 'open' || this.categories.has(id));
   }

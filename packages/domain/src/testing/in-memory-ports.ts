@@ -1,5 +1,6 @@
 import type { Ports } from '../application.js';
-import type { CategoryPolicy } from '../categories/category.js';
+import { DEFAULT_BAN_POLICY } from '../limits/quota.js';
+import type { AdapterPolicy } from '../store-policy.js';
 import { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
@@ -28,7 +29,7 @@ import { predictableDomainToAscii } from './predictable-domain-to-ascii.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 
 /** Every port, in memory: the whole application without a database. */
-export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } = {}): Ports & {
+export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
   readonly clock: ManualClock;
   readonly events: InMemoryEventFeed;
   readonly messageSender: InMemoryMessageSender;
@@ -46,7 +47,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const webhooks = new InMemoryWebhookRepository(accounts, apiKeys, events, clock);
   const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const animals = new InMemoryAnimalRepository(events);
-  const categories = new InMemoryCategoryRepository(animals, options.categories);
+  const categories = new InMemoryCategoryRepository(animals, policy.categories ?? 'open');
   const orders = new InMemoryOrderRepository(accounts, animals, events);
   const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
@@ -80,7 +81,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     webhooks,
     webhookDeliveries,
     webhookSender: new InMemoryWebhookSender(),
-    requests: new InMemoryRequestCounter(),
+    requests: new InMemoryRequestCounter(policy.bans ?? DEFAULT_BAN_POLICY),
     requestRecords,
     clock,
     cryptography: new PredictableCryptography(),

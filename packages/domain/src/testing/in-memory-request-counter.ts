@@ -4,7 +4,6 @@ import {
   banEnd,
   type BanPolicy,
   decide,
-  DEFAULT_BAN_POLICY,
   NO_REFUSALS,
   NO_USAGE,
   type Refusals,
@@ -18,7 +17,7 @@ export class InMemoryRequestCounter implements RequestCounter {
   private readonly usages = new Map<bigint | string, Usage>();
   private readonly refusals = new Map<bigint, Refusals>();
 
-  constructor(private readonly policy: BanPolicy = DEFAULT_BAN_POLICY) {}
+  constructor(private readonly policy: BanPolicy) {}
 
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     const decision = decide(this.known(requester), limits, now, this.policy);

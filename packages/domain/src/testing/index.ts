@@ -15,6 +15,7 @@ export { decisions } from './decisions.js';
 export * from './in-memory-message-queue.js';
 export * from './in-memory-message-sender.js';
 export * from './in-memory-order-repository.js';
+export { inMemoryApplication, testPolicy } from './in-memory-application.js';
 export * from './in-memory-ports.js';
 export * from './in-memory-request-counter.js';
 export * from './in-memory-request-records.js';

@@ -1,3 +1,4 @@
+import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
@@ -12,7 +13,7 @@ const URL = 'https://hooks.example.com/store';
 
 async function openStore({ mailsAccounts = true } = {}) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { mailsAccounts });
+  const application = createApplication(ports, testPolicy(), { mailsAccounts });
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com' });
   const { webhook, secret } = await application.createWebhook.execute(byOperator({ accountId, url: URL }));
   const own = byOperator({ accountId, id: webhook.id });
@@ -203,7 +204,7 @@ describe('delivering to webhooks', () => {
   it('is signed and judged by the queue’s time, whatever the clock of the worker says', async () => {
     const { ports, clock, receiver, own, ping, getWebhook, changeWebhook } = await openStore();
     for (const skew of [-10 * MINUTE, 10 * MINUTE]) {
-      const worker = createApplication({ ...ports, clock: { now: () => later(clock.now(), skew) } });
+      const worker = createApplication({ ...ports, clock: { now: () => later(clock.now(), skew) } }, testPolicy());
       await changeWebhook.execute({ ...own, change: { status: 'enabled' } });
       await ping();
       receiver.answer = () => 410;

@@ -91,7 +91,7 @@ const OWNER = `SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid
 export class PostgresAnimalImporter implements AnimalImporter {
   constructor(
     private readonly connection: DatabaseConnection,
-    private readonly categories: CategoryPolicy = 'open',
+    private readonly categories: CategoryPolicy,
   ) {}
 
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {

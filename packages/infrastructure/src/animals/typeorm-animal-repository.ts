@@ -201,7 +201,7 @@ type PageRow = readonly [place: number, ...animal: unknown[]];
 export class TypeOrmAnimalRepository implements AnimalRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly policy: CategoryPolicy = 'open',
+    private readonly policy: CategoryPolicy,
   ) {}
 
   async add(animal: NewAnimal, transaction?: Transaction): Promise<Animal> {

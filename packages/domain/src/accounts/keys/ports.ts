@@ -9,6 +9,6 @@ export interface KeyPorts extends AccountPorts {
 }
 
 export interface KeyOptions {
-  /** The environment whose keys this deployment issues and accepts. Default: `live`. */
+  /** The environment whose keys this deployment issues and accepts. */
   readonly keyEnvironment: KeyEnvironment;
 }

@@ -1,3 +1,4 @@
+import { testPolicy } from '../../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../../application.js';
 import { DAY, HOUR, later, MINUTE, startOf } from '../../kernel/clock.js';
@@ -8,7 +9,7 @@ import type { IssueKeyInput } from './issue-key.js';
 
 function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, testPolicy());
   const issue = async (input: Omit<IssueKeyInput, 'accountId'> = {}) => {
     const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com' });
     return application.issueKey.execute({ accountId, ...input });

@@ -1,3 +1,4 @@
+import { testPolicy } from '../../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../../application.js';
@@ -15,7 +16,7 @@ const OTHER = 'a staple, correctly';
 /** A store without an account, whose worker can't send mail yet. */
 function openStore() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { opensUnproven: true, delivery: { batch: 10 } });
+  const application = createApplication(ports, testPolicy(), { opensUnproven: true, delivery: { batch: 10 } });
   const { accountMailSender: sender, clock } = ports;
   const signUp = (email = EMAIL) => application.signUp.execute({ email, password: PASSWORD });
   const signIn = (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password });
@@ -214,7 +215,7 @@ describe('an account that begins with a mail', () => {
     const unavailable = { code: 'service_unavailable' };
     expect(await showSignUp.execute()).toBe('password');
     await expect(requestSignUp()).rejects.toMatchObject(unavailable);
-    const command = createApplication(ports);
+    const command = createApplication(ports, testPolicy());
     expect(await command.showSignUp.execute()).toBe('command');
     await expect(command.signUp.execute({ email: EMAIL, password: PASSWORD })).rejects.toMatchObject(unavailable);
     await sendMail();

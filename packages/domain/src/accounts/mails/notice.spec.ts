@@ -1,3 +1,4 @@
+import { testPolicy } from '../../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import { createApplication } from '../../application.js';
 import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
@@ -60,7 +61,7 @@ describe('the owner of an account', () => {
   /** A store with an account, which is proven unless that is declined. */
   async function openAccount({ isProven = true } = {}) {
     const ports = inMemoryPorts();
-    const application = createApplication(ports, { opensUnproven: true, delivery: { batch: 100 } });
+    const application = createApplication(ports, testPolicy(), { opensUnproven: true, delivery: { batch: 100 } });
     const { accountMailSender: sender, clock } = ports;
     const { id: accountId } = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
     await application.recordPortal.execute('https://portal.example.com');

@@ -1,3 +1,4 @@
+import { testPolicy } from '../../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../../application.js';
 import { inMemoryPorts } from '../../testing/index.js';
@@ -10,7 +11,7 @@ const OTHER = 'a staple, correctly';
 
 function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports, { opensUnproven: true, signupScopes: ['pets:read'] });
+  const application = createApplication(ports, testPolicy(), { opensUnproven: true, signupScopes: ['pets:read'] });
   const signUp = (password = PASSWORD, email = EMAIL) => application.signUp.execute({ email, password });
   const signIn = (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password });
   return { ...application, ports, signUp, signIn };

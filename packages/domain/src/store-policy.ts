@@ -1,0 +1,15 @@
+import type { KeyOptions } from './accounts/keys/ports.js';
+import type { CategoryPolicy } from './categories/category.js';
+import type { LimitOptions } from './limits/ports.js';
+import type { BanPolicy } from './limits/quota.js';
+import type { MessageOptions } from './messages/ports.js';
+import type { OrderOptions } from './orders/ports.js';
+
+/** What must be the same in every app of a store. Nothing has a default here: the settings do. */
+export interface StorePolicy extends KeyOptions, LimitOptions, MessageOptions, Pick<OrderOptions, 'orderLimit'> {
+  readonly categories: CategoryPolicy;
+  readonly bans: BanPolicy;
+}
+
+/** What the adapters need of it. */
+export type AdapterPolicy = Pick<StorePolicy, 'categories' | 'bans'>;

@@ -1,0 +1,3 @@
+import { workspace } from '@adoption-store/tooling/eslint';
+
+export default workspace(import.meta.dirname);

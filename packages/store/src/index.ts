@@ -1,0 +1,1 @@
+export { openStore, type Store, type StoreLog, type StoreSettings } from './open-store.js';
