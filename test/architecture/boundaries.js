@@ -91,7 +91,11 @@ export const rules = [
     name: 'apps-open-the-store-by-its-package',
     comment: 'An app that opened it by itself could forget a policy that all apps share. Types are allowed.',
     from: { path: '^apps/[^/]+/src/' },
-    to: { path: '^packages/(infrastructure|embedded-postgres)/', dependencyTypesNot: ['type-only'] },
+    to: {
+      path: '^packages/(infrastructure|embedded-postgres)/',
+      pathNot: '^packages/infrastructure/src/turns/',
+      dependencyTypesNot: ['type-only'],
+    },
   },
   {
     name: 'test-support-knows-nothing-of-the-store',

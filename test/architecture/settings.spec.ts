@@ -3,17 +3,21 @@ import { join } from 'node:path';
 import { apiSettings, portalSettings, workerSettings } from '@adoption-store/config';
 import { expect, it } from '@jest/globals';
 
-const apps = join(__dirname, '../../apps');
-const files = readdirSync(apps, { recursive: true, encoding: 'utf8' }).filter((path) =>
-  /^\w+\/src\/.*\.ts$/.test(path),
-);
-const code = files.map((file) => readFileSync(join(apps, file), 'utf8')).join('\n');
+/** The folders of what reads settings. Policies and addresses of the store are read where it is opened. */
+const READERS = ['apps/api', 'apps/portal', 'apps/worker', 'packages/store'];
+
+const code = READERS.map((folder) => sourcesIn(join(__dirname, '../..', folder, 'src'))).join('\n');
 
 /** They only say whether another setting is required. */
 const CONDITIONS = ['DATABASE_POOLER'];
 
-it('each setting is read by an app', () => {
+it('each setting is read by an app, or where the store is opened', () => {
   const names = Object.keys({ ...apiSettings, ...portalSettings, ...workerSettings });
   const unread = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code));
   expect(unread).toEqual(CONDITIONS);
 });
+
+function sourcesIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+}

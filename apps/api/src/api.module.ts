@@ -1,6 +1,6 @@
 import { Admission } from '@adoption-store/admission';
 import { type Application, MINUTE } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { UseCasesModule } from '@adoption-store/web';
 import { RouteTable } from '@adoption-store/web/edge';
 import { type DynamicModule, Module } from '@nestjs/common';

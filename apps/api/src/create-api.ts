@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Admission } from '@adoption-store/admission';
 import type { Application, Clock } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';

@@ -1,5 +1,5 @@
 import type { Application, Clock } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sendUndescribed } from '@adoption-store/api/testing/raw-http';
-import { TooManyAtOnce } from '@adoption-store/infrastructure';
+import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
 import { until } from '@adoption-store/test-support';
 import fastify from 'fastify';
 import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';

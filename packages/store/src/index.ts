@@ -1,1 +1,1 @@
-export { openStore, type Store, type StoreLog, type StoreSettings } from './open-store.js';
+export { openStore, type Store } from './open-store.js';

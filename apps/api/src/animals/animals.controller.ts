@@ -13,7 +13,7 @@ import {
   type PetStatus,
   WithdrawAnimal,
 } from '@adoption-store/domain';
-import { SharedReads, Turns } from '@adoption-store/infrastructure';
+import { SharedReads, Turns } from '@adoption-store/infrastructure/turns';
 import { getPetDeprecation } from '@adoption-store/web';
 import { queryOf } from '@adoption-store/web/edge';
 import { Controller, Req, Res } from '@nestjs/common';

@@ -7,7 +7,7 @@ import {
   requestErrors,
   type Transaction,
 } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal } from '../http/answers/error-codes.js';

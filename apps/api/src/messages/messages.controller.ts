@@ -1,5 +1,5 @@
 import { DEFAULT_MESSAGE_LIMIT, GetMessage, QueueMessage } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -16,7 +16,7 @@ import {
   tooManyWebhooks,
   webhookDisabled,
 } from '@adoption-store/domain';
-import { TooManyAtOnce } from '@adoption-store/infrastructure';
+import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
 import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
 import { type ErrorCode, errorStatuses } from '../http/answers/error-codes.js';
 import { MAX_BODY_BYTES } from '../http/operations/request-body.js';

@@ -1,5 +1,5 @@
 import { type AccountId, plan } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { until } from '@adoption-store/test-support';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { OPERATIONS } from '../../src/api.module.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { plan } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure';
+import { Turns } from '@adoption-store/infrastructure/turns';
 import { connectTo, until } from '@adoption-store/test-support';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';

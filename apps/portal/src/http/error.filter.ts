@@ -1,5 +1,5 @@
 import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
-import { TooManyAtOnce } from '@adoption-store/infrastructure';
+import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
 import { stackOf } from '@adoption-store/web';
 import { HttpFault } from '@adoption-store/web/edge';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';

@@ -6,7 +6,7 @@ import {
   type RequestErrorCode,
   requestErrors,
 } from '@adoption-store/domain';
-import { TooManyAtOnce } from '@adoption-store/infrastructure';
+import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
 import { redactKeys } from '@adoption-store/telemetry';
 import { FAULT_STATUSES, type HttpFault } from '@adoption-store/web/edge';
 

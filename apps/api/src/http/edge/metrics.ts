@@ -1,5 +1,6 @@
 import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from '@adoption-store/domain';
-import type { Readings, Turns } from '@adoption-store/infrastructure';
+import type { Readings } from '@adoption-store/infrastructure';
+import type { Turns } from '@adoption-store/infrastructure/turns';
 import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from '../operations/operation.js';
 import type { ErrorCode } from '../answers/error-codes.js';
