@@ -86,7 +86,6 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
 }
 
 const write = animalSchemas.serialiser('Pet');
-const writeAll = animalSchemas.listSerialiser('Pet');
 
 /** The JSON of an animal: a Pet. */
 export function presentAnimal(animal: Animal): string {
@@ -94,6 +93,4 @@ export function presentAnimal(animal: Animal): string {
 }
 
 /** A page's animals are written as they are: a PetJson has the fields of an animal, so a list needs no copy of each. */
-export function presentAnimals(page: readonly PetJson[]): string {
-  return writeAll(page);
-}
+export const presentAnimals: (page: readonly PetJson[]) => string = animalSchemas.listSerialiser('Pet');

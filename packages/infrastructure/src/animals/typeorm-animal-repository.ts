@@ -115,20 +115,31 @@ function listOf(query: AnimalQuery): ListStatement {
   return listByFilters(query);
 }
 
-function listByFilters({ status, ids, categoryIds, after, before, limit }: AnimalQuery): ListStatement {
-  const given = [
-    { name: 'status', value: status, condition: (place: string) => `status = ${place}` },
-    { name: 'ids', value: ids, condition: (place: string) => `id = ANY(${place})` },
-    { name: 'categories', value: categoryIds, condition: (place: string) => `category_id = ANY(${place})` },
-    { name: 'after', value: after, condition: (place: string) => `id > ${place}` },
-    { name: 'before', value: before, condition: (place: string) => `id < ${place}` },
-  ].filter(({ value }) => value !== undefined);
-  const conditions = given.map(({ condition }, index) => condition(`$${index + 2}`));
+/** The condition of each field of a query, with the place of its value. */
+const FILTERS = [
+  ['status', (place: string) => `status = ${place}`],
+  ['ids', (place: string) => `id = ANY(${place})`],
+  ['categoryIds', (place: string) => `category_id = ANY(${place})`],
+  ['after', (place: string) => `id > ${place}`],
+  ['before', (place: string) => `id < ${place}`],
+] as const;
+
+function listByFilters(query: AnimalQuery): ListStatement {
+  const names = ['animals'];
+  const values: unknown[] = [query.limit];
+  const conditions: string[] = [];
+  for (const [field, condition] of FILTERS) {
+    const value = query[field];
+    if (value === undefined) continue;
+    names.push(field);
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+  }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return {
-    name: ['animals', ...given.map(({ name }) => name)].join(' '),
-    text: `${SELECT}${where} ORDER BY id${directionOf(before)} LIMIT $1`,
-    values: [limit, ...given.map(({ value }) => value)],
+    name: names.join(' '),
+    text: `${SELECT}${where} ORDER BY id${directionOf(query.before)} LIMIT $1`,
+    values,
   };
 }
 

@@ -149,7 +149,16 @@ export class PipeliningPool extends pg.Pool {
       shared.hasFailed = true;
       throw error;
     } finally {
-      this.#leave(shared);
+      shared.users -= 1;
+      const wasReplaced = this.#shared !== shared;
+      if (shared.hasFailed || wasReplaced || this.#isWanted) {
+        this.#end(shared);
+      } else if (shared.users === 0) {
+        // Kept for a while, because the next read can join without waiting.
+        shared.timer = setTimeout(() => {
+          this.#end(shared);
+        }, KEPT_FOR);
+      }
     }
   }
 
@@ -203,19 +212,6 @@ export class PipeliningPool extends pg.Pool {
     clearTimeout(shared.timer);
     shared.users += 1;
     return shared;
-  }
-
-  /** The last one to leave keeps the client for a while, because the next read can join without waiting. */
-  #leave(shared: SharedClient): void {
-    shared.users -= 1;
-    const wasReplaced = this.#shared !== shared;
-    if (shared.hasFailed || wasReplaced || this.#isWanted) {
-      this.#end(shared);
-    } else if (shared.users === 0) {
-      shared.timer = setTimeout(() => {
-        this.#end(shared);
-      }, KEPT_FOR);
-    }
   }
 
   /** Ends the sharing: no further query joins, and the last one releases the client. */
