@@ -1,4 +1,5 @@
-import { apiSettings, readSettings, runService } from '@adoption-store/config';
+import { apiSettings, readSettings } from '@adoption-store/config';
+import { runApp } from '@adoption-store/store';
 import { serveApi } from './serve-api.js';
 
-await runService((environment) => readSettings(apiSettings, environment), serveApi);
+await runApp({ name: 'api', read: (environment) => readSettings(apiSettings, environment), serve: serveApi });

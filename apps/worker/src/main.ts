@@ -1,4 +1,6 @@
-import { readSettings, runService, workerSettings } from '@adoption-store/config';
-import { startWorker } from './worker.js';
+import { readSettings, workerSettings } from '@adoption-store/config';
+import { runApp } from '@adoption-store/store';
+import { deliveryOf, startWorker } from './worker.js';
 
-await runService((environment) => readSettings(workerSettings, environment), startWorker);
+const read = (environment: NodeJS.ProcessEnv) => readSettings(workerSettings, environment);
+await runApp({ name: 'worker', read, deliveryOf, serve: startWorker });

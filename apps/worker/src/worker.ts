@@ -1,7 +1,8 @@
 import { CLOSING_TIME, tell, type Values, type workerSettings } from '@adoption-store/config';
 import { type Application, type ClaimedMessage, createApplication, escapeInvisible } from '@adoption-store/domain';
-import { openStore } from '@adoption-store/store';
-import { type Log, type Logger, openLog, openTracing, servePages } from '@adoption-store/telemetry';
+import type { InfrastructureConfig } from '@adoption-store/infrastructure';
+import type { OpenedApp } from '@adoption-store/store';
+import { type Log, type Logger, servePages } from '@adoption-store/telemetry';
 import { deliverAccountMails } from './accounts/deliver-account-mails.js';
 import { requestOf } from './attempt-log.js';
 import { BackgroundJobs } from './background-jobs.js';
@@ -18,65 +19,59 @@ import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 type Settings = Values<typeof workerSettings>;
 
 /** Starts the worker's jobs. The returned function stops them. */
-export async function startWorker(settings: Settings): Promise<() => Promise<void>> {
-  const serviceLog = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
+export async function startWorker({
+  settings,
+  log: serviceLog,
+  tracing,
+  store,
+}: OpenedApp<Settings>): Promise<() => Promise<void>> {
   const { logger: log } = serviceLog;
-  const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const mail = mailOf(settings);
-  const { ports, policy, isReady, checkClock, read, close } = await openStore(
-    settings,
-    serviceLog,
-    mail ?? writeTo(serviceLog),
+  const { ports, policy, isReady, checkClock, read } = store;
+  const metrics = new WorkerMetrics(ports.clock, read);
+  metrics.watchLog(serviceLog);
+  const sender = metrics.timing(ports.messageSender);
+  const application = createApplication(
+    { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
+    policy,
+    {
+      orderTtl: settings.ORDER_TTL,
+      messageRetention: settings.MESSAGE_RETENTION,
+      eventRetention: settings.EVENT_RETENTION,
+      mailsAccounts: mail !== undefined,
+      delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
+    },
   );
-  try {
-    const metrics = new WorkerMetrics(ports.clock, read);
-    metrics.watchLog(serviceLog);
-    const sender = metrics.timing(ports.messageSender);
-    const application = createApplication(
-      { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
-      policy,
-      {
-        orderTtl: settings.ORDER_TTL,
-        messageRetention: settings.MESSAGE_RETENTION,
-        eventRetention: settings.EVENT_RETENTION,
-        mailsAccounts: mail !== undefined,
-        delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
-      },
-    );
-    await announceMail(mail, application, log);
-    const jobs = new BackgroundJobs(log, metrics.jobFailures);
-    const health = await serveHealth(settings, {
-      isReady: () => !jobs.areStopping && isReady(),
-      metricsPage: () => metrics.pageWith(application, mail !== undefined),
-    });
-    const reports = { log, metrics };
-    deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
-    // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
-    // secret.
-    if (mail !== undefined) deliverAccountMails(jobs, application.deliverAccountMails, reports);
-    const wakeWebhooks = deliverWebhooks(jobs, application.deliverWebhooks, reports);
-    reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
-    publishEvents(jobs, application, wakeWebhooks);
-    expireOrders(jobs, application.expireOrders, { log, metrics, checkClock });
-    purgeExpired(jobs, application.purgeExpired, { metrics, clock: ports.clock, checkClock });
+  await announceMail(mail, application, log);
+  const jobs = new BackgroundJobs(log, metrics.jobFailures);
+  const health = await serveHealth(settings, {
+    isReady: () => !jobs.areStopping && isReady(),
+    metricsPage: () => metrics.pageWith(application, mail !== undefined),
+  });
+  const reports = { log, metrics };
+  deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
+  // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
+  // secret.
+  if (mail !== undefined) deliverAccountMails(jobs, application.deliverAccountMails, reports);
+  const wakeWebhooks = deliverWebhooks(jobs, application.deliverWebhooks, reports);
+  reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
+  publishEvents(jobs, application, wakeWebhooks);
+  expireOrders(jobs, application.expireOrders, { log, metrics, checkClock });
+  purgeExpired(jobs, application.purgeExpired, { metrics, clock: ports.clock, checkClock });
 
-    const way =
-      mail === undefined
-        ? 'messages are written to this log, because SMTP_URL is not set'
-        : `messages go to ${mail.to}`;
-    tell(`The worker is ready: ${way}, health at ${health.address}/readyz`);
-    return async () => {
-      // If a mail server hangs, it isn't waited for. Another worker sends the message once its lease has expired.
-      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, jobs.stop());
-      await close();
-      health.close();
-      await tracing?.close();
-      await serviceLog.close();
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const way =
+    mail === undefined ? 'messages are written to this log, because SMTP_URL is not set' : `messages go to ${mail.to}`;
+  tell(`The worker is ready: ${way}, health at ${health.address}/readyz`);
+  return async () => {
+    // If a mail server hangs, it isn't waited for. Another worker sends the message once its lease has expired.
+    await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, jobs.stop());
+    health.close();
+  };
+}
+
+/** Messages go to the mail server, or without one to the log. */
+export function deliveryOf(settings: Settings, log: Log): InfrastructureConfig['delivery'] {
+  return mailOf(settings) ?? writeTo(log);
 }
 
 /** How mails are sent. Undefined without a mail server. */
