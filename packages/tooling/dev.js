@@ -4,13 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 
-/** In the order of their start: the first one starts the database for all. */
-const SERVICES = ['api', 'portal', 'worker'];
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** Those that package.json has a `start:` for, in its order: the first one starts the database for all. */
+const SERVICES = Object.keys(scripts).flatMap((script) => /^start:(.+)$/.exec(script)?.[1] ?? []);
 const WATCHED = ['src', 'views', 'public'];
 /** Milliseconds to wait for further changes, such as those of `git switch`. */
 const GATHERING = 50;

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
 
 const repository = join(__dirname, '../..');
-const WORKSPACES = [
-  ...['api', 'cli', 'portal', 'worker'].map((name) => `apps/${name}`),
-  ...['admission', 'client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
-    (name) => `packages/${name}`,
-  ),
-];
+/** They never serve. */
+const TOOLS = ['packages/test-support', 'packages/tooling'];
+const WORKSPACES = ['apps', 'packages']
+  .flatMap((parent) => readdirSync(join(repository, parent)).map((name) => `${parent}/${name}`))
+  .filter((workspace) => !TOOLS.includes(workspace));
 const INTERNALS = "don't change an object's internals";
 const MUTABLE = 'no mutable state in a module';
 const FOCUSED = 'a focused test switches off all others';

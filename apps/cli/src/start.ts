@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
@@ -18,13 +19,13 @@ import { reasonOf } from '@adoption-store/domain';
 import { printable } from './output.js';
 import { findPorts } from './ports.js';
 
-/** Started one after the other, so that their output stays readable and only one of them creates the database. */
-const SERVICES = ['api', 'portal', 'worker'];
-/** Node.js options of one service, as in package.json. */
-const OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  api: ['--no-allocation-site-pretenuring', '--max-semi-space-size=24'],
-  worker: ['--max-old-space-size=96', '--max-semi-space-size=4'],
-};
+interface Service {
+  readonly name: string;
+  /** Of Node.js, then the program. */
+  readonly command: readonly string[];
+}
+
+const repository = new URL('../../../', import.meta.url);
 
 const USAGE = `Usage:
   npm start
@@ -40,7 +41,8 @@ const ends: Promise<number>[] = [];
 const stopping = new AbortController();
 
 for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
-for (const service of SERVICES) await start(service);
+// One after the other, so that their output stays readable and only one of them creates the database.
+for (const service of services()) await start(service);
 const codes = await Promise.all(ends);
 process.exit(codes.find((code) => code !== 0) ?? 0);
 
@@ -65,16 +67,30 @@ async function prepare(): Promise<void> {
   }
 }
 
+/** The root's package.json has them: `start:api` ends in `exec node OPTIONS apps/api/dist/main.js`. */
+function services(): readonly Service[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', repository), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  return Object.entries(scripts)
+    .filter(([script]) => script.startsWith('start:'))
+    .map(([script, command]) => ({
+      name: script.replace('start:', ''),
+      command: command.replace(/.* exec node /, '').split(' '),
+    }));
+}
+
 /** Waits until the service is ready or has exited. */
-async function start(service: string): Promise<void> {
+async function start({ name, command }: Service): Promise<void> {
   if (stopping.signal.aborted) return;
-  const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
+  const options = command.slice(0, -1);
+  const program = fileURLToPath(new URL(command.at(-1) ?? '', repository));
   // The services notice through the IPC channel when this process is killed.
-  const child = spawn(process.execPath, [...process.execArgv, ...(OPTIONS[service] ?? []), program], {
+  const child = spawn(process.execPath, [...process.execArgv, ...options, program], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   running.push(child);
-  const exited = endOf(service, child);
+  const exited = endOf(name, child);
   ends.push(exited);
   // Its only message says that it is ready.
   await Promise.race([exited, once(child, 'message')]);
