@@ -27,7 +27,9 @@ import {
   ShowKey,
   ShowKeys,
 } from './accounts/keys/use-cases.js';
-import type { HolderOptions } from './accounts/sign-in/ports.js';
+import type { KeyOptions, KeyPorts } from './accounts/keys/ports.js';
+import type { AccountPorts } from './accounts/ports.js';
+import type { HolderOptions, HolderPorts } from './accounts/sign-in/ports.js';
 import {
   ChangePlan,
   ChangeScopes,
@@ -38,6 +40,7 @@ import {
   RecordPortal,
   SendsMail,
 } from './accounts/use-cases.js';
+import type { AnimalPorts } from './animals/ports.js';
 import {
   AddAnimal,
   ChangeAnimal,
@@ -47,11 +50,15 @@ import {
   ListAnimals,
   WithdrawAnimal,
 } from './animals/use-cases.js';
+import type { CategoryPorts } from './categories/ports.js';
 import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory } from './categories/use-cases.js';
-import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
+import { DEFAULT_DELIVERY_POLICY, type DeliveryOptions, type DeliveryPolicy } from './deliveries/deliver-batch.js';
+import type { EventPorts } from './events/ports.js';
 import { ListEvents, PublishEvents } from './events/use-cases.js';
 import { AnswerOnce } from './idempotency/use-cases.js';
+import type { LimitOptions, LimitPorts } from './limits/ports.js';
 import { MeterRequest, RecordRequest, ShowRefusals, ShowUsage } from './limits/use-cases.js';
+import type { MessageOptions, MessagePorts } from './messages/ports.js';
 import {
   DeliverMessages,
   GetMessage,
@@ -62,7 +69,7 @@ import {
   ShowMessages,
 } from './messages/use-cases.js';
 import { DEFAULT_ORDER_TTL } from './orders/order.js';
-import type { OrderOptions } from './orders/ports.js';
+import type { OrderOptions, OrderPorts } from './orders/ports.js';
 import {
   CancelOrder,
   CompleteOrder,
@@ -81,8 +88,9 @@ import {
   type PurgeOptions,
 } from './purge-expired.js';
 import type { StorePolicy } from './store-policy.js';
+import type { SessionPorts } from './sessions/ports.js';
 import { BeginSession, EndAllSessions, EndSession, RenewSession, ResumeSession } from './sessions/use-cases.js';
-import type { WebhookOptions } from './webhooks/ports.js';
+import type { WebhookOptions, WebhookPorts } from './webhooks/ports.js';
 import {
   ChangeWebhook,
   CountWebhookSecrets,
@@ -113,7 +121,7 @@ export interface ApplicationOptions extends Partial<
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
-/** What the service can do. Each app serves a part of it. */
+/** What the service can do. Each app serves a part of it. An app with the ports of some contexts alone takes their functions. */
 export type Application = ReturnType<typeof createApplication>;
 
 export function createApplication(ports: Ports, policy: StorePolicy, given: ApplicationOptions = {}) {
@@ -135,8 +143,6 @@ export function createApplication(ports: Ports, policy: StorePolicy, given: Appl
   };
 }
 
-type Options = ReturnType<typeof withDefaults> & StorePolicy;
-
 function withDefaults(given: ApplicationOptions) {
   return {
     opensUnproven: false,
@@ -150,7 +156,7 @@ function withDefaults(given: ApplicationOptions) {
   } as const;
 }
 
-function animalUseCases(ports: Ports) {
+export function animalUseCases(ports: AnimalPorts) {
   return {
     addAnimal: new AddAnimal(ports),
     listAnimals: new ListAnimals(ports),
@@ -162,7 +168,7 @@ function animalUseCases(ports: Ports) {
   };
 }
 
-function categoryUseCases(ports: Ports) {
+export function categoryUseCases(ports: CategoryPorts) {
   return {
     addCategory: new AddCategory(ports),
     listCategories: new ListCategories(ports),
@@ -172,7 +178,7 @@ function categoryUseCases(ports: Ports) {
   };
 }
 
-function orderUseCases(ports: Ports, options: Options) {
+export function orderUseCases(ports: OrderPorts, options: OrderOptions) {
   return {
     placeOrder: new PlaceOrder(ports, options),
     listOrders: new ListOrders(ports),
@@ -185,7 +191,7 @@ function orderUseCases(ports: Ports, options: Options) {
   };
 }
 
-function messageUseCases(ports: Ports, options: Options) {
+export function messageUseCases(ports: MessagePorts, options: MessageOptions & DeliveryOptions) {
   return {
     queueMessage: new QueueMessage(ports, options),
     getMessage: new GetMessage(ports),
@@ -197,14 +203,14 @@ function messageUseCases(ports: Ports, options: Options) {
   };
 }
 
-function eventUseCases(ports: Ports) {
+export function eventUseCases(ports: EventPorts) {
   return {
     listEvents: new ListEvents(ports),
     publishEvents: new PublishEvents(ports),
   };
 }
 
-function webhookUseCases(ports: Ports, options: Options) {
+export function webhookUseCases(ports: WebhookPorts & Pick<KeyPorts, 'accounts'>, options: WebhookOptions) {
   return {
     createWebhook: new CreateWebhook(ports),
     listWebhooks: new ListWebhooks(ports),
@@ -227,7 +233,7 @@ function webhookUseCases(ports: Ports, options: Options) {
   };
 }
 
-function accountUseCases(ports: Ports) {
+export function accountUseCases(ports: AccountPorts) {
   return {
     openAccount: new OpenAccount(ports),
     getAccount: new GetAccount(ports),
@@ -240,7 +246,7 @@ function accountUseCases(ports: Ports) {
   };
 }
 
-function keyUseCases(ports: Ports, options: Options) {
+export function keyUseCases(ports: KeyPorts, options: KeyOptions) {
   return {
     issueKey: new IssueKey(ports, options),
     showKey: new ShowKey(ports),
@@ -256,7 +262,7 @@ function keyUseCases(ports: Ports, options: Options) {
   };
 }
 
-function holderUseCases(ports: Ports, options: Options) {
+export function holderUseCases(ports: HolderPorts, options: HolderOptions & DeliveryOptions) {
   return {
     showSignUp: new ShowSignUp(ports, options),
     signUp: new SignUp(ports, options),
@@ -275,7 +281,7 @@ function holderUseCases(ports: Ports, options: Options) {
   };
 }
 
-function sessionUseCases(ports: Ports) {
+export function sessionUseCases(ports: SessionPorts) {
   return {
     beginSession: new BeginSession(ports),
     resumeSession: new ResumeSession(ports),
@@ -285,7 +291,7 @@ function sessionUseCases(ports: Ports) {
   };
 }
 
-function limitUseCases(ports: Ports, options: Options) {
+export function limitUseCases(ports: LimitPorts, options: LimitOptions) {
   return {
     meterRequest: new MeterRequest(ports, options),
     recordRequest: new RecordRequest(ports),
