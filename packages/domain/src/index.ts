@@ -109,6 +109,7 @@ export {
   type TurnEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
+export * from './webhooks/follower.js';
 export { ANSWER_WITHIN, QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {

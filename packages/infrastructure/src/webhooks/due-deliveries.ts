@@ -1,8 +1,5 @@
-import type { EventId, EventType } from '@adoption-store/domain';
+import { type EventId, type EventType, MOST_BYTES } from '@adoption-store/domain';
 import { milliseconds } from '../database/columns.js';
-
-/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
-export const MOST_BYTES = 65_536;
 
 export interface DueRow {
   readonly number: bigint;
