@@ -22,6 +22,7 @@ import type { DeliveryQuery, EndedTurn, TurnRequest, WebhookBacklog, WebhookQueu
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
+import { remember } from './in-memory-idempotency-records.js';
 import { type InMemoryWebhookRepository, type WebhookEntry } from './in-memory-webhook-repository.js';
 
 interface DeliveryJob {
@@ -48,7 +49,9 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     private readonly events: InMemoryEventFeed,
     private readonly mails: InMemoryAccountMailQueue,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    webhooks.memories.push(() => remember(this.jobs));
+  }
 
   async wake(): Promise<number> {
     const now = this.clock.now();
@@ -297,7 +300,7 @@ function itemOf({ id, webhookId, event, failures, requeued, createdAt }: Deliver
 function withinSize(deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
   let size = 0;
   return deliveries.filter(({ data }, place) => {
-    size += new TextEncoder().encode(data).length;
+    size += data.length;
     return place === 0 || size <= MOST_BYTES;
   });
 }

@@ -28,6 +28,7 @@ import type {
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
+import { remember } from './in-memory-idempotency-records.js';
 
 /** A webhook with the state of its turns, as the columns of its row. */
 export interface WebhookEntry extends Follower, Pick<Receiver, 'failedTurns' | 'failingSince' | 'attemptedAt'> {
@@ -47,6 +48,9 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   readonly entries = new Map<WebhookId, WebhookEntry>();
   /** Webhooks whose deliveries are still to be deleted. */
   readonly deleted = new Set<WebhookId>();
+
+  /** Each saves a part of what a transaction may change, and returns a function that restores it. */
+  readonly memories: (() => () => void)[] = [() => remember(this.entries)];
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
@@ -118,7 +122,20 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     command: WebhookCommand,
     work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
-    return work(this.stateOf(command), {} as Transaction);
+    const putBack = this.remember();
+    try {
+      return await work(this.stateOf(command), {} as Transaction);
+    } catch (error) {
+      putBack();
+      throw error;
+    }
+  }
+
+  remember(): () => void {
+    const restoring = this.memories.map((each) => each());
+    return () => {
+      for (const restore of restoring) restore();
+    };
   }
 
   async findOwner(id: WebhookId): Promise<AccountId | undefined> {

@@ -51,7 +51,7 @@ export type FollowerSwitch = Pick<Follower, 'position' | 'followsSince'> | { rea
 /**
  * What changes when a webhook is enabled or disabled. One that is enabled goes on at the end of the feed. One that is
  * disabled recovers, once it is enabled, the events that it hasn't taken yet; a recovery that its owner has asked for
- * includes them.
+ * includes them. One that has taken everything goes on with the recovery that it had.
  */
 export function decideSwitch(
   { position, recovery }: FollowerState,
@@ -59,6 +59,7 @@ export function decideSwitch(
   { end, now }: FeedEnd,
 ): FollowerSwitch {
   if (status === 'enabled') return { position: end, followsSince: now };
+  if (recovery !== undefined && position >= end) return { recovery };
   if (recovery?.since !== undefined) return { recovery: { ...recovery, end } };
   const { after = position } = recovery ?? {};
   return { recovery: { since: undefined, after: after < position ? after : position, end } };
