@@ -23,7 +23,7 @@ import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
-import { type InMemoryWebhookRepository, type WebhookEntry } from './in-memory-webhook-repository.js';
+import type { InMemoryWebhookRepository, WebhookEntry } from './in-memory-webhook-repository.js';
 
 interface DeliveryJob {
   readonly id: DeliveryId;

@@ -4,19 +4,18 @@ import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { Receiver } from '../webhooks/delivery.js';
 import { decideSwitch, type Follower, NEVER } from '../webhooks/follower.js';
-import {
-  type NewWebhook,
-  type OwnWebhook,
-  type SecretRotation,
-  type SecretRotationState,
-  stillSigning,
-  type Webhook,
-  type WebhookCommand,
-  type WebhookHolder,
-  type WebhookId,
-  type WebhookSecrets,
-  type WebhookState,
+import type {
+  NewWebhook,
+  OwnWebhook,
+  SecretRotation,
+  SecretRotationState,
+  Webhook,
+  WebhookCommand,
+  WebhookHolder,
+  WebhookId,
+  WebhookState,
 } from '../webhooks/webhook.js';
+import { stillSigning, type WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import type {
   AccountWebhook,
   ReencryptedPart,

@@ -15,10 +15,10 @@ import {
   decideSecretRotation,
   decideWebhookChange,
   type NewWebhook,
-  signingSecrets,
   type Webhook,
   type WebhookId,
 } from './webhook.js';
+import { signingSecrets } from './webhook-secrets.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1));
