@@ -109,41 +109,42 @@ export {
   type TurnEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
+export * from './webhooks/follower.js';
 export { ANSWER_WITHIN, QUICK_TURN } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
   decideSecretRotation,
   DELIVERY_SCOPES,
-  MAX_DESCRIPTION_LENGTH,
-  MAX_URL_LENGTH,
   MOST_PINGS,
   MOST_SECRETS,
   MOST_WEBHOOKS,
   newWebhookId,
   type NewWebhook,
   type OwnWebhook,
-  type PastSecret,
   SECRET_OVERLAP,
   type SecretRotation,
   type SecretRotationState,
-  stillSigning,
   tooManyPings,
   tooManySecrets,
   tooManyWebhooks,
   type Webhook,
   WEBHOOK_STATUSES,
-  webhookChange,
-  type WebhookChangeInput,
   type WebhookCommand,
   type WebhookHolder,
   webhookDisabled,
-  webhookFields,
   type WebhookId,
-  type WebhookInput,
-  type WebhookSecrets,
   type WebhookState,
   type WebhookStatus,
 } from './webhooks/webhook.js';
+export {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_URL_LENGTH,
+  webhookChange,
+  type WebhookChangeInput,
+  webhookFields,
+  type WebhookInput,
+} from './webhooks/webhook-fields.js';
+export { type PastSecret, stillSigning, type WebhookSecrets } from './webhooks/webhook-secrets.js';
 export * from './webhooks/webhook-queue.js';
 export * from './webhooks/webhook-repository.js';
 export * from './webhooks/webhook-sender.js';

@@ -52,7 +52,7 @@ export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
   const messages = new InMemoryMessageQueue(accounts, events, clock);
   const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
-    const changed = [accountMails, animals, apiKeys, categories, orders, messages, events].map((each) =>
+    const changed = [accountMails, animals, apiKeys, categories, orders, messages, events, webhooks].map((each) =>
       each.remember(),
     );
     return () => {

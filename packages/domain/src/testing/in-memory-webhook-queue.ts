@@ -16,17 +16,14 @@ import {
   type Turn,
   type WebhookDelivery,
 } from '../webhooks/delivery.js';
+import { decideNextTurn, decidePortion, MOST_BYTES, MOST_TAKEN } from '../webhooks/follower.js';
 import { DELIVERY_SCOPES, MOST_PINGS, type Webhook, type WebhookId } from '../webhooks/webhook.js';
 import type { DeliveryQuery, EndedTurn, TurnRequest, WebhookBacklog, WebhookQueue } from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
-import { type InMemoryWebhookRepository, NEVER, type WebhookEntry } from './in-memory-webhook-repository.js';
-
-/** Events that a turn takes from the feed at once. */
-const MOST_TAKEN = 100;
-/** A turn sends events of at most so many characters together. */
-const MOST_CHARACTERS = 65_536;
+import { remember } from './in-memory-idempotency-records.js';
+import type { InMemoryWebhookRepository, WebhookEntry } from './in-memory-webhook-repository.js';
 
 interface DeliveryJob {
   readonly id: DeliveryId;
@@ -52,7 +49,9 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     private readonly events: InMemoryEventFeed,
     private readonly mails: InMemoryAccountMailQueue,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    webhooks.memories.push(() => remember(this.jobs));
+  }
 
   async wake(): Promise<number> {
     const now = this.clock.now();
@@ -100,9 +99,9 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     if (entry?.turns !== number) return;
     const { end, notice } = decide(receiverOf(entry));
     const { status, updatedAt, failedTurns, failingSince, pause } = end;
-    if (entry.webhook.status === 'enabled' && status === 'disabled') this.webhooks.keepUntaken(id);
     const webhook = { ...entry.webhook, status, updatedAt };
     this.webhooks.set(id, { webhook, failedTurns, failingSince, attemptedAt: this.clock.now(), took });
+    this.webhooks.switch(entry, status);
     this.rest(id, pause);
     if (notice !== undefined) this.mails.queue(notice);
   }
@@ -134,7 +133,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
   }
 
   async recover(webhookId: WebhookId, since: Instant): Promise<void> {
-    this.webhooks.set(webhookId, { recovery: { since, position: 0n as EventPosition, end: this.events.last } });
+    this.webhooks.set(webhookId, { recovery: { since, after: undefined, end: this.events.last } });
     this.webhooks.wish(webhookId, since);
     this.webhooks.wake(webhookId);
   }
@@ -162,7 +161,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     return deleted;
   }
 
-  /** Queues deliveries of the next events of the feed, and of all events that are to be recovered. */
+  /** Queues deliveries of the next events of the feed, and of a portion of those to recover. */
   private take(id: WebhookId): void {
     const entry = this.webhooks.entries.get(id);
     if (entry === undefined) return;
@@ -174,25 +173,25 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const position = next.length === MOST_TAKEN ? next.at(-1)?.[0] : this.events.last;
     if (position !== undefined) this.webhooks.set(id, { position });
     if (recovery === undefined) return;
-    for (const [each, event] of this.events.after(recovery.position)) {
-      if (each > recovery.end || event.createdAt < recovery.since || !isFor(webhook, event)) continue;
+    const { since = 0 } = recovery;
+    const { after, until, rest } = decidePortion(recovery, this.events.purgedUntil);
+    for (const [each, event] of this.events.after(after)) {
+      if (each > until || event.createdAt < since || !isFor(webhook, event)) continue;
       const job = this.kept(id).find((other) => other.position === each);
       if (job === undefined) this.addOnce(id, each, event);
       else if (job.status === 'failed') this.queueAgain(job);
     }
-    this.webhooks.set(id, { recovery: undefined });
-    this.webhooks.wish(id, undefined);
+    this.webhooks.set(id, { recovery: rest });
+    this.webhooks.wish(id, rest?.since);
   }
 
-  /** Ends a turn. The next one is due after the pause, when a delivery is due or at once if the feed may have more. */
   private rest(id: WebhookId, pause: number): void {
     const entry = this.webhooks.entries.get(id);
+    if (entry === undefined) return;
     const now = this.clock.now();
-    const [next = NEVER] = this.queued(id).map(({ dueAt }) => dueAt);
-    const mayHaveMore = entry !== undefined && (entry.position < this.events.last || entry.recovery !== undefined);
-    const pausedUntil = later(now, pause);
-    const turnAt = instant(Math.max(pausedUntil, mayHaveMore ? now : next));
-    this.webhooks.set(id, { busyUntil: now, pausedUntil, turnAt });
+    const [next] = this.queued(id);
+    const times = decideNextTurn({ ...entry, dueAt: next?.dueAt }, pause, { end: this.events.last, now });
+    this.webhooks.set(id, { busyUntil: now, ...times });
   }
 
   private longestDue(): readonly WebhookEntry[] {
@@ -302,7 +301,7 @@ function withinSize(deliveries: readonly DueDelivery[]): readonly DueDelivery[] 
   let size = 0;
   return deliveries.filter(({ data }, place) => {
     size += data.length;
-    return place === 0 || size <= MOST_CHARACTERS;
+    return place === 0 || size <= MOST_BYTES;
   });
 }
 

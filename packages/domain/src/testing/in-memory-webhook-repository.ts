@@ -1,22 +1,21 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRequest, Authority } from '../accounts/keys/authority.js';
-import type { EventPosition } from '../events/event.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { Receiver } from '../webhooks/delivery.js';
-import {
-  type NewWebhook,
-  type OwnWebhook,
-  type SecretRotation,
-  type SecretRotationState,
-  stillSigning,
-  type Webhook,
-  type WebhookCommand,
-  type WebhookHolder,
-  type WebhookId,
-  type WebhookSecrets,
-  type WebhookState,
+import { decideSwitch, type Follower, NEVER } from '../webhooks/follower.js';
+import type {
+  NewWebhook,
+  OwnWebhook,
+  SecretRotation,
+  SecretRotationState,
+  Webhook,
+  WebhookCommand,
+  WebhookHolder,
+  WebhookId,
+  WebhookState,
 } from '../webhooks/webhook.js';
+import { stillSigning, type WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import type {
   AccountWebhook,
   ReencryptedPart,
@@ -28,16 +27,10 @@ import type {
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
-
-/** Events up to `end` that will be queued again, besides those after the webhook's position in the feed. */
-interface Recovery {
-  readonly since: Instant;
-  readonly position: EventPosition;
-  readonly end: EventPosition;
-}
+import { remember } from './in-memory-idempotency-records.js';
 
 /** A webhook with the state of its turns, as the columns of its row. */
-export interface WebhookEntry extends Pick<Receiver, 'failedTurns' | 'failingSince' | 'attemptedAt'> {
+export interface WebhookEntry extends Follower, Pick<Receiver, 'failedTurns' | 'failingSince' | 'attemptedAt'> {
   readonly webhook: Webhook;
   readonly secrets: WebhookSecrets;
   readonly turns: number;
@@ -46,18 +39,17 @@ export interface WebhookEntry extends Pick<Receiver, 'failedTurns' | 'failingSin
   readonly pausedUntil: Instant;
   /** Milliseconds that its last turn took. */
   readonly took: number | undefined;
-  readonly position: EventPosition;
-  readonly followsSince: Instant;
-  readonly recovery: Recovery | undefined;
 }
 
-export const NEVER = Infinity as Instant;
 const AT_ONCE = instant(0);
 
 export class InMemoryWebhookRepository implements WebhookRepository {
   readonly entries = new Map<WebhookId, WebhookEntry>();
   /** Webhooks whose deliveries are still to be deleted. */
   readonly deleted = new Set<WebhookId>();
+
+  /** Each saves a part of what a transaction may change, and returns a function that restores it. */
+  readonly memories: (() => () => void)[] = [() => remember(this.entries)];
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
@@ -104,9 +96,7 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     const isAnew = webhook.url !== url || webhook.status !== status;
     this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedTurns: 0, failingSince: undefined }) });
     if (isAnew) this.wake(id);
-    if (status !== 'enabled' && webhook.status === 'enabled')
-      this.set(id, { position: this.events.last, followsSince: this.clock.now() });
-    if (status !== 'disabled' && webhook.status === 'disabled') this.keepUntaken(id);
+    this.switch(entry, webhook.status);
     return webhook;
   }
 
@@ -131,7 +121,20 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     command: WebhookCommand,
     work: (state: WebhookState, transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
-    return work(this.stateOf(command), {} as Transaction);
+    const putBack = this.remember();
+    try {
+      return await work(this.stateOf(command), {} as Transaction);
+    } catch (error) {
+      putBack();
+      throw error;
+    }
+  }
+
+  remember(): () => void {
+    const restoring = this.memories.map((each) => each());
+    return () => {
+      for (const restore of restoring) restore();
+    };
   }
 
   async findOwner(id: WebhookId): Promise<AccountId | undefined> {
@@ -179,11 +182,10 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     this.set(id, { pausedUntil: AT_ONCE, turnAt });
   }
 
-  /** Called when a webhook gets disabled: the events that it hasn't taken yet are recovered once it is enabled. */
-  keepUntaken(id: WebhookId): void {
-    const { recovery, position = this.events.last } = this.entries.get(id) ?? {};
-    const from = recovery === undefined || position < recovery.position ? position : recovery.position;
-    this.set(id, { recovery: { since: recovery?.since ?? AT_ONCE, position: from, end: this.events.last } });
+  /** Called when the webhook is stored with that status. */
+  switch(before: WebhookEntry, status: Webhook['status']): void {
+    if (status === before.webhook.status) return;
+    this.set(before.webhook.id, decideSwitch(before, status, { end: this.events.last, now: this.clock.now() }));
   }
 
   /** Stores since when the owner wants events to be sent again. */

@@ -14,7 +14,8 @@ import {
   type Turn,
 } from './delivery.js';
 import type { WebhookOptions, WebhookPorts } from './ports.js';
-import { signingSecrets, type WebhookId } from './webhook.js';
+import type { WebhookId } from './webhook.js';
+import { signingSecrets } from './webhook-secrets.js';
 import type { WebhookBacklog } from './webhook-queue.js';
 import type { WebhookResponse } from './webhook-sender.js';
 

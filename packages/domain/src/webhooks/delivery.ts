@@ -1,7 +1,8 @@
 import type { EventId, EventSequence, EventType } from '../events/event.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, HOUR, type Instant, later, MINUTE, SECOND } from '../kernel/clock.js';
-import type { Webhook, WebhookId, WebhookSecrets } from './webhook.js';
+import type { Webhook, WebhookId } from './webhook.js';
+import type { WebhookSecrets } from './webhook-secrets.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
 /** `dlv_` and 32 hexadecimal digits. They don't show the order of deliveries. */

@@ -14,23 +14,25 @@ import {
   decideSecretRotation,
   decideWebhookChange,
   newWebhookId,
-  newWebhookSecret,
   type OwnWebhook,
   type RecoveryCommand,
   requireRoom,
   requireWebhook,
   tooManyPings,
   type Webhook,
-  type WebhookChangeInput,
-  webhookChange,
   type WebhookCommand,
   type WebhookEdit,
-  webhookFields,
   type WebhookId,
-  type WebhookInput,
   type WebhookState,
-  webhookUrl,
 } from './webhook.js';
+import {
+  type WebhookChangeInput,
+  webhookChange,
+  webhookFields,
+  type WebhookInput,
+  webhookUrl,
+} from './webhook-fields.js';
+import { newWebhookSecret } from './webhook-secrets.js';
 
 export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
 export * from './operator-use-cases.js';

@@ -1,14 +1,15 @@
 import type { AccountId } from '../accounts/account.js';
 import { type AccountRequest, type Authority, requireAuthority } from '../accounts/keys/authority.js';
 import type { Scope } from '../accounts/scope.js';
-import { EVENT_TYPES, type EventType } from '../events/event.js';
+import type { EventType } from '../events/event.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { checkAll, DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
-import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+import { DomainError, errorCodes, kernelErrors } from '../kernel/errors.js';
+import type { WebhookFields } from './webhook-fields.js';
+import { type SecretEnd, stillSigning } from './webhook-secrets.js';
 
 export const webhookErrors = errorCodes({
   too_many_webhooks: 'conflict',
@@ -44,21 +45,6 @@ export interface NewWebhook extends Webhook {
   readonly secret: string;
 }
 
-/** A secret that was replaced. It signs until it ends. */
-export interface PastSecret {
-  readonly secret: string;
-  readonly until: Instant;
-}
-
-/** The secrets of a webhook. Only its deliveries read them. */
-export interface WebhookSecrets {
-  readonly current: string;
-  /** The secrets that were replaced, the latest first. */
-  readonly past: readonly PastSecret[];
-}
-
-type End = Pick<PastSecret, 'until'>;
-
 export interface SecretRotation {
   readonly webhook: Webhook;
   readonly secret: string;
@@ -75,29 +61,10 @@ export const DELIVERY_SCOPES: readonly Scope[] = ['events:read', ...MANAGING_SCO
 export const MOST_WEBHOOKS = 10;
 /** The most pings of a webhook that may be queued. */
 export const MOST_PINGS = 20;
-export const MAX_URL_LENGTH = 2_048;
-export const MAX_DESCRIPTION_LENGTH = 255;
 /** How long a secret signs after it was replaced. */
 export const SECRET_OVERLAP = DAY;
 /** Secrets of a webhook that sign at the same time. */
 export const MOST_SECRETS = 5;
-
-export interface WebhookInput {
-  readonly url: string;
-  /** Default: all. */
-  readonly types?: readonly string[] | undefined;
-  readonly description?: string | undefined;
-}
-
-/** Null removes the value. */
-export interface WebhookChangeInput {
-  readonly url?: string | undefined;
-  readonly types?: readonly string[] | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly status?: WebhookStatus | undefined;
-}
-
-export type WebhookFields = Pick<Webhook, 'url' | 'types' | 'description' | 'status'>;
 
 /** A webhook by its id, which must be of that account. */
 export interface OwnWebhook {
@@ -111,42 +78,6 @@ export interface WebhookCommand extends OwnWebhook, AccountRequest {
 
 export interface WebhookEdit extends WebhookCommand {
   readonly change: Partial<WebhookFields>;
-}
-
-/** @throws DomainError `invalid_parameter`, naming each field and its rule. */
-export function webhookFields(input: WebhookInput): WebhookFields {
-  const { url, description } = input;
-  const checked = check(input);
-  return { url, types: checked.types, description, status: 'enabled' };
-}
-
-/**
- * Validates a change, which must have at least one field.
- *
- * @throws DomainError `invalid_parameter`, naming each field and its rule.
- */
-export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields> {
-  const { url, types, description, status } = input;
-  if ([url, types, description, status].every((each) => each === undefined)) {
-    throw invalid('the body', 'must have at least one of url, types, description and status');
-  }
-  const checked = check(input);
-  return {
-    ...(url !== undefined && { url }),
-    ...(types !== undefined && { types: checked.types }),
-    ...(description !== undefined && { description: description ?? undefined }),
-    ...(status !== undefined && { status }),
-  };
-}
-
-/**
- * Checks the length of a URL in the form that `WebhookSender.check` returned, and returns it.
- *
- * @throws DomainError `invalid_parameter`
- */
-export function webhookUrl(written: string): string {
-  requireLength('url', written, MAX_URL_LENGTH);
-  return written;
 }
 
 /** The stored state of an account that will get a webhook, and of the actor. */
@@ -164,7 +95,7 @@ export interface WebhookState extends Authority {
 /** A rotation needs no secret, only the times at which the replaced ones end. */
 export interface SecretRotationState extends WebhookState {
   /** The end of each secret that was replaced earlier. */
-  readonly past: readonly End[];
+  readonly past: readonly SecretEnd[];
 }
 
 export interface WebhookCreation extends Pick<AccountRequest, 'actor'> {
@@ -310,63 +241,6 @@ export function tooManySecrets(end: Instant): DomainError {
   );
 }
 
-/** Of secrets that were replaced, those that still sign at that instant. */
-export function stillSigning<Past extends End>(past: readonly Past[], now: Instant): readonly Past[] {
-  return past.filter(({ until }) => now < until);
-}
-
-/** The secrets that sign at that instant, the current one first. */
-export function signingSecrets({ current, past }: WebhookSecrets, now: Instant): readonly string[] {
-  return [current, ...stillSigning(past, now).map(({ secret }) => secret)];
-}
-
 export function newWebhookId(cryptography: Cryptography): WebhookId {
   return `whk_${randomBase62(24, cryptography)}` as WebhookId;
-}
-
-export function newWebhookSecret(cryptography: Cryptography): string {
-  return `whsec_${base64(cryptography.randomBytes(32))}`;
-}
-
-function check({ url, types, description }: WebhookInput | WebhookChangeInput) {
-  return checkAll({
-    url: () => {
-      // Its length is checked later (`webhookUrl`), because the sender normalises the URL.
-      if (url !== undefined) requireStorable('url', url);
-    },
-    types: () => eventTypes(types ?? undefined),
-    description: () => {
-      if (typeof description !== 'string') return;
-      requireLength('description', description, MAX_DESCRIPTION_LENGTH);
-      requireStorable('description', description);
-    },
-  });
-}
-
-function eventTypes(names?: readonly string[]): readonly EventType[] | undefined {
-  if (names === undefined) return undefined;
-  const types = EVENT_TYPES.filter((type) => names.includes(type));
-  if (types.length > 0 && types.length === names.length) return types;
-  throw invalid('types', `must be some of ${EVENT_TYPES.join(', ')}, each at most once`);
-}
-
-function requireLength(field: string, text: string, most: number): void {
-  if (!hasAtMostCodePoints(text, most)) throw invalid(field, `must be at most ${most} characters`);
-}
-
-function requireStorable(field: string, text: string): void {
-  if (!isStorable(text)) throw invalid(field, 'must not contain U+0000 or a lone surrogate');
-}
-
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (let index = 0; index < bytes.length; index += 3) {
-    const [first = 0, second = 0, third = 0] = bytes.subarray(index, index + 3);
-    const bits = (first << 16) | (second << 8) | third;
-    for (const shift of [18, 12, 6, 0]) text += BASE64.charAt((bits >> shift) & 63);
-  }
-  const missing = (3 - (bytes.length % 3)) % 3;
-  return text.slice(0, text.length - missing) + '='.repeat(missing);
 }

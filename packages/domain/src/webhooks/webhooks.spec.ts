@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { pauseAfter } from '../deliveries/deliver-batch.js';
+import type { EventPosition } from '../events/event.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { anAccount } from '../testing/builders.js';
 import { decisions } from '../testing/index.js';
 import { decideTurnEnd, PAUSES, type Receiver, type TurnEnd } from './delivery.js';
+import { decideNextTurn, decidePortion, decideSwitch, NEVER } from './follower.js';
 import {
   decideCreation,
   decidePing,
@@ -13,10 +15,10 @@ import {
   decideSecretRotation,
   decideWebhookChange,
   type NewWebhook,
-  signingSecrets,
   type Webhook,
   type WebhookId,
 } from './webhook.js';
+import { signingSecrets } from './webhook-secrets.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1));
@@ -234,4 +236,73 @@ describe('the end of a turn', () => {
     expect(longest.map((_, index) => pauseAfter(index + 1, 0, pauses))).toEqual(longest);
     expect(longest.map((_, index) => pauseAfter(index + 1, 1, pauses))).toEqual(longest.map((pause) => 0.9 * pause));
   });
+});
+
+describe('how a webhook follows the feed', () => {
+  const place = (position: number) => BigInt(position) as EventPosition;
+  const feed = { end: place(9), now: at };
+  const recovery = (after?: number, since?: Instant, end = 8) => ({
+    since,
+    after: after === undefined ? undefined : place(after),
+    end: place(end),
+  });
+  const follower = (of?: ReturnType<typeof recovery>) => ({ position: place(5), recovery: of });
+  const switching = decisions({ it, expect }, (state: ReturnType<typeof follower>, to: Webhook['status']) =>
+    decideSwitch(state, to, feed),
+  );
+  switching('a disabled one', follower(recovery(3)))
+    .when('it is enabled', 'enabled')
+    .then('it goes on at the end of the feed', { position: place(9), followsSince: at });
+  switching('one that is behind', follower())
+    .when('it is disabled', 'disabled')
+    .then('it will recover what it hasn’t taken', { recovery: recovery(5, undefined, 9) });
+  switching('one that still recovers what it missed earlier', follower(recovery(3)))
+    .when('it is disabled', 'disabled')
+    .then('it will recover that, too', { recovery: recovery(3, undefined, 9) });
+  switching('one that recovers what its owner asked for', follower(recovery(6, NOW)))
+    .when('it is disabled', 'disabled')
+    .then('that includes the rest', { recovery: recovery(6, NOW, 9) });
+
+  switching('one that has taken everything, and still recovers', { position: place(9), recovery: recovery(3) })
+    .when('it is disabled', 'disabled')
+    .then('it gets nothing from while it was disabled before', { recovery: recovery(3) });
+
+  const dividing = decisions({ it, expect }, decidePortion);
+  const portion = (after: number, until: number, rest?: ReturnType<typeof recovery>) => ({
+    after: place(after),
+    until: place(until),
+    rest,
+  });
+  dividing('a recovery of a portion', recovery(2, NOW, 1_002))
+    .when('nothing is purged', place(0))
+    .then('nothing is left', portion(2, 1_002));
+  dividing('a longer one', recovery(2, NOW, 1_003))
+    .when('nothing is purged', place(0))
+    .then('the rest is left', portion(2, 1_002, recovery(1_002, NOW, 1_003)));
+  dividing('one without a begin', recovery(undefined, undefined, 8))
+    .when('events are purged', place(4))
+    .then('it begins after these', portion(4, 8));
+  dividing('one whose begin is purged', recovery(2))
+    .when('more is purged', place(4))
+    .then('it begins after these', portion(4, 8));
+
+  const resting = decisions(
+    { it, expect },
+    (state: ReturnType<typeof follower> & { readonly dueAt?: Instant }, pause: number) =>
+      decideNextTurn(state, pause, feed),
+  );
+  const atEnd = { position: place(9), recovery: undefined };
+  const pausedUntil = later(at, MINUTE);
+  resting('one that is behind', follower())
+    .when('its turn ends', 0)
+    .then('the next one is due', { pausedUntil: at, turnAt: at });
+  resting('one that recovers', { ...atEnd, recovery: recovery(3) })
+    .when('its turn ends with a pause', MINUTE)
+    .then('the next one is due then', { pausedUntil, turnAt: pausedUntil });
+  resting('one with a delivery that is due later', { ...atEnd, dueAt: later(at, HOUR) })
+    .when('its turn ends with a pause', MINUTE)
+    .then('the next one is due with it', { pausedUntil, turnAt: later(at, HOUR) });
+  resting('one that has everything', atEnd)
+    .when('its turn ends', 0)
+    .then('none is due', { pausedUntil: at, turnAt: NEVER });
 });

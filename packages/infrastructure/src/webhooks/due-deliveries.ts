@@ -1,8 +1,16 @@
-import type { EventId, EventType } from '@adoption-store/domain';
+import {
+  type DueDelivery,
+  type EventId,
+  type EventSequence,
+  type EventType,
+  instant,
+  MOST_BYTES,
+  PING,
+  pingData,
+  type WebhookId,
+} from '@adoption-store/domain';
 import { milliseconds } from '../database/columns.js';
-
-/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
-export const MOST_BYTES = 65_536;
+import type { DeliveryIds } from './delivery-ids.js';
 
 export interface DueRow {
   readonly number: bigint;
@@ -43,3 +51,20 @@ export const dueOf = (webhook: string, limit: string) => `
       ORDER BY due_at, delivery.id LIMIT ${limit}
     ) AS due
   ) AS measured WHERE place = 1 OR bytes IS NULL OR bytes <= ${MOST_BYTES} ORDER BY place`;
+
+export function deliveryFrom(row: DueRow, webhookId: WebhookId, ids: DeliveryIds): DueDelivery {
+  return {
+    id: ids.idOf(row.number),
+    failures: row.failures,
+    requeued: row.requeued,
+    eventId: row.eventId ?? undefined,
+    type: row.type ?? PING,
+    sequence: sequenceFrom(row.sequence),
+    createdAt: instant(Number(row.createdAt)),
+    data: row.data ?? pingData(webhookId),
+  };
+}
+
+export function sequenceFrom(stored: bigint | string | null): EventSequence | undefined {
+  return stored === null ? undefined : (Number(stored) as EventSequence);
+}

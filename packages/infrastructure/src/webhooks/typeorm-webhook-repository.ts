@@ -1,23 +1,24 @@
-import type {
-  AccountId,
-  AccountRequest,
-  AccountWebhook,
-  Instant,
-  NewWebhook,
-  OwnWebhook,
-  ReencryptedPart,
-  SecretCounts,
-  SecretRotation,
-  SecretRotationState,
-  Transaction,
-  Webhook,
-  WebhookCommand,
-  WebhookHolder,
-  WebhookId,
-  WebhookPart,
-  WebhookQuery,
-  WebhookRepository,
-  WebhookState,
+import {
+  type AccountId,
+  type AccountRequest,
+  type AccountWebhook,
+  decideSwitch,
+  type Instant,
+  type NewWebhook,
+  type OwnWebhook,
+  type ReencryptedPart,
+  type SecretCounts,
+  type SecretRotation,
+  type SecretRotationState,
+  type Transaction,
+  type Webhook,
+  type WebhookCommand,
+  type WebhookHolder,
+  type WebhookId,
+  type WebhookPart,
+  type WebhookQuery,
+  type WebhookRepository,
+  type WebhookState,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, MoreThan } from 'typeorm';
 import { lockAuthority } from '../accounts/account-queries.js';
@@ -25,6 +26,7 @@ import { readFromDatabase } from '../database/on-database.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
+import { readFollower } from './stored-follower.js';
 import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
@@ -34,22 +36,6 @@ const ANEW = {
   failingSince: () => 'NULL',
   pausedUntil: () => "'-infinity'",
   turnAt: () => 'greatest(busy_until, now())',
-};
-
-/** Set if the webhook is enabled: it continues at the end of the feed. `recover` gets the events from before. */
-const ENABLED = {
-  feedPosition: () => 'event_feed_end()',
-  followsSince: () => 'now()',
-};
-
-/**
- * Set if the webhook is disabled: the events that it hasn't taken yet are recovered once it is enabled. If its owner's
- * request to recover isn't finished, it includes them.
- */
-const DISABLED = {
-  recoveryPosition: () =>
-    'CASE WHEN recovering_since IS NULL THEN least(recovery_position, feed_position) ELSE recovery_position END',
-  recoveryEnd: () => 'event_feed_end()',
 };
 
 /** Deletes the webhook. The worker deletes its deliveries later, in portions, because there may be millions. */
@@ -99,20 +85,13 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
   }
 
   async change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook> {
-    return inTransaction(this.dataSource, async (manager) => {
+    return inTransaction(this.dataSource, async (manager, transaction) => {
       const state = await lockState(manager, command, 'for_no_key_update');
       const webhook = decide(state);
-      const { id, status } = webhook;
-      const isSwitched = status !== state.webhook?.status;
-      await manager.update(
-        webhookSchema,
-        { id },
-        {
-          ...fieldsOf(webhook),
-          ...((isSwitched || webhook.url !== state.webhook.url) && ANEW),
-          ...(isSwitched && (status === 'enabled' ? ENABLED : DISABLED)),
-        },
-      );
+      const { id, url, status } = webhook;
+      const switched = status === state.webhook?.status ? undefined : await this.switched(webhook, transaction);
+      const isAnew = switched !== undefined || url !== state.webhook?.url;
+      await manager.update(webhookSchema, { id }, { ...fieldsOf(webhook), ...(isAnew && ANEW), ...switched });
       return webhook;
     });
   }
@@ -201,6 +180,15 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
       else counts.older += webhooks;
     }
     return counts;
+  }
+
+  /** The columns of a webhook that is locked, and will be enabled or disabled. */
+  private async switched({ id, status }: Webhook, transaction: Transaction) {
+    const follower = await readFollower(this.dataSource, id, transaction);
+    const change = decideSwitch(follower, status, follower);
+    return 'recovery' in change
+      ? { recoveryPosition: change.recovery.after ?? null, recoveryEnd: change.recovery.end }
+      : { feedPosition: change.position, followsSince: change.followsSince };
   }
 
   /** Only if the current secret is still the one that was read. Every rotation changes it, so none is overwritten. */

@@ -1,20 +1,24 @@
-import type { WebhookId } from '@adoption-store/domain';
+import {
+  decidePortion,
+  type EventPosition,
+  MOST_RECOVERED,
+  RECOVERY_PORTION,
+  type Transaction,
+  WAITING_PAUSE,
+  type WebhookId,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { queryPreparedObjects, type Statement } from '../database/prepared.js';
+import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
 import { type DueRow, dueOf, type FilledTurn } from './due-deliveries.js';
+import { dateOf, RECOVERY, recoveryFrom, type RecoveryRow } from './stored-follower.js';
 
-/** With so many queued deliveries, a webhook recovers no more events. */
-const MOST_RECOVERED = 1_000;
-/** Positions of the feed that one statement searches for events to recover. */
-const PORTION = 1_000;
 /** Portions that a turn searches until one has events for the webhook. */
 const MOST_PORTIONS = 3;
 
 /** Milliseconds from a turn with a search until the next turn. */
 const SEARCH_PAUSE = 250;
-/** Milliseconds until the next turn of a webhook with too many queued deliveries, or that waits for another's search. */
-const WAITING_PAUSE = 4_000;
 
 const DUE = { name: 'webhooks due', text: dueOf('$1', '$2') };
 
@@ -33,42 +37,36 @@ const BEGIN_RECOVERY = {
     FROM halves, LATERAL (SELECT (low + high) / 2 AS middle) AS half, LATERAL (
       SELECT created_at FROM events WHERE position > middle ORDER BY position LIMIT 1
     ) AS found
-    WHERE high - low > ${PORTION}
+    WHERE high - low > ${RECOVERY_PORTION}
   )
   UPDATE webhooks SET recovery_position = (SELECT low FROM halves ORDER BY high - low LIMIT 1)
   WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`,
 };
 
-/**
- * Recovers one portion of the feed: queues the events whose delivery has failed, and those that were never taken.
- * Without a `recovering_since`, only the events are left that the webhook hadn't taken when it was disabled.
- */
+/** Locks the webhook. No row if it was deleted, or has a later turn. */
+const LOCK = {
+  name: 'webhooks lock recovery',
+  text: `SELECT ${RECOVERY}, event_feed.purged_position AS purged FROM webhooks, event_feed WHERE id = $1 AND turns = $2
+    FOR NO KEY UPDATE OF webhooks`,
+};
+
+/** Queues the events of one portion of the feed whose delivery has failed, and those that were never taken. */
 const RECOVER = {
   name: 'webhooks recover',
   text: `
   WITH receiver AS (
-    SELECT * FROM webhooks WHERE id = $1 AND turns = $2 AND recovery_end IS NOT NULL FOR NO KEY UPDATE
-  ), portion AS (
-    SELECT receiver.*, portion_start, least(portion_start + ${PORTION}, recovery_end) AS portion_end
-    FROM receiver, event_feed, LATERAL (SELECT greatest(recovery_position, purged_position) AS portion_start) AS start
+    UPDATE webhooks SET recovering_since = $5, recovery_position = $6, recovery_end = $7 WHERE id = $1 RETURNING account_id, types
   ), wanted AS (
-    SELECT events.position FROM portion, events
-    WHERE events.position > portion_start AND events.position <= portion_end
-      AND events.account_id IN (${EVERYBODY}, portion.account_id) AND (types IS NULL OR type = ANY(types))
-      AND (recovering_since IS NULL OR events.created_at >= recovering_since)
+    SELECT events.position FROM receiver, events
+    WHERE events.position > $2 AND events.position <= $3
+      AND events.account_id IN (${EVERYBODY}, receiver.account_id) AND (types IS NULL OR type = ANY(types))
+      AND ($4::timestamptz IS NULL OR events.created_at >= $4)
   ), again AS (
     UPDATE webhook_deliveries SET status = 'queued', failures = 0, requeued = requeued + 1, due_at = now() FROM wanted
     WHERE webhook_deliveries.position = wanted.position AND webhook_id = $1 AND status = 'failed'
-  ), added AS (
-    INSERT INTO webhook_deliveries (webhook_id, position) SELECT $1, position FROM wanted ORDER BY position
-    ON CONFLICT DO NOTHING
   )
-  UPDATE webhooks SET
-    recovery_position = CASE WHEN portion_end < webhooks.recovery_end THEN portion_end END,
-    recovery_end = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovery_end END,
-    recovering_since = CASE WHEN portion_end < webhooks.recovery_end THEN webhooks.recovering_since END
-  FROM portion WHERE webhooks.id = portion.id
-  RETURNING webhooks.recovery_end IS NOT NULL AS "isRecovering"`,
+  INSERT INTO webhook_deliveries (webhook_id, position) SELECT $1, position FROM wanted ORDER BY position
+  ON CONFLICT DO NOTHING`,
 };
 
 /** The number of the webhook's queued deliveries, at most `MOST_RECOVERED`. */
@@ -110,14 +108,31 @@ export class WebhookRecovery {
   private async search({ id, turn }: RecoveringTurn, limit: number): Promise<readonly DueRow[]> {
     await this.run(BEGIN_RECOVERY, [id, turn]);
     for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
-      const [portion] = await this.run<{ isRecovering: boolean }>(RECOVER, [id, turn]);
+      const isRecovering = await this.recoverPortion({ id, turn });
       const rows = await this.run<DueRow>(DUE, [id, limit]);
-      if (rows.length > 0 || portion?.isRecovering !== true) return rows;
+      if (rows.length > 0 || !isRecovering) return rows;
     }
     return [];
   }
 
-  private async run<Row extends object>(statement: Statement, values: unknown[]): Promise<readonly Row[]> {
-    return queryPreparedObjects<Row>(this.dataSource, statement, values);
+  /** Returns whether more portions are left. */
+  private async recoverPortion({ id, turn }: RecoveringTurn): Promise<boolean> {
+    return inTransaction(this.dataSource, async (_, transaction) => {
+      const [row] = await this.run<RecoveryRow & { readonly purged: EventPosition }>(LOCK, [id, turn], transaction);
+      const recovery = row && recoveryFrom(row);
+      if (row === undefined || recovery === undefined) return false;
+      const { after, until, rest } = decidePortion(recovery, row.purged);
+      const since = dateOf(recovery.since);
+      await this.run(RECOVER, [id, after, until, since, dateOf(rest?.since), rest?.after, rest?.end], transaction);
+      return rest !== undefined;
+    });
+  }
+
+  private async run<Row extends object>(
+    statement: Statement,
+    values: unknown[],
+    transaction?: Transaction,
+  ): Promise<readonly Row[]> {
+    return queryPreparedObjects<Row>(this.dataSource, statement, values, transaction);
   }
 }

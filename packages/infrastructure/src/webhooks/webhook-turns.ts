@@ -1,16 +1,22 @@
 import {
+  decideNextTurn,
+  decideSwitch,
   DELIVERY_SCOPES,
   EVENT_TYPES,
   type AccountId,
   type EventType,
   instant,
   isForAll,
+  MOST_BYTES,
+  MOST_QUEUED,
+  MOST_TAKEN,
   type NewAccountMail,
   type Receiver,
   SLOW_WAIT,
   type Transaction,
   type TurnEnd,
   type TurnRequest,
+  WAITING_PAUSE,
   type WebhookId,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
@@ -19,16 +25,10 @@ import { interval, milliseconds } from '../database/columns.js';
 import { queryPreparedObjects, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
-import { DELIVERY, type DueRow, dueOf, type FilledTurn, MOST_BYTES } from './due-deliveries.js';
+import { DELIVERY, type DueRow, dueOf, type FilledTurn } from './due-deliveries.js';
+import { dateOf, readFollower, type StoredFollower } from './stored-follower.js';
 import type { SecretRow } from './stored-secrets.js';
 import { WebhookRecovery } from './webhook-recovery.js';
-
-/** Events that a turn takes from the feed at once. */
-const MOST_TAKEN = 100;
-/** With so many queued deliveries, a webhook takes no more events from the feed. */
-const MOST_QUEUED = 10_000;
-/** Milliseconds until the next turn of a webhook with too many queued deliveries. */
-const WAITING_PAUSE = 4_000;
 
 const RECEIVER = `
   account_id AS "accountId", url, description, status, ${milliseconds('updated_at')} AS "updatedAt",
@@ -132,10 +132,9 @@ const FOLLOW = {
     WHERE follows_since IS NULL OR next.created_at >= follows_since ORDER BY next.position
     ON CONFLICT DO NOTHING RETURNING id, position, failures, requeued, created_at
   ), moved AS (
-    UPDATE webhooks SET feed_position = CASE
-      WHEN (SELECT count(*) FROM next) = ${MOST_TAKEN} THEN (SELECT max(position) FROM next)
-      ELSE (SELECT last_position FROM event_feed)
-    END
+    UPDATE webhooks SET feed_position = coalesce(
+      (SELECT position FROM next ORDER BY position OFFSET ${MOST_TAKEN - 1}), (SELECT last_position FROM event_feed)
+    )
     FROM receiver WHERE webhooks.id = receiver.id
   ), measured AS (
     SELECT *, sum(octet_length(data)) OVER (ORDER BY number) AS bytes, row_number() OVER (ORDER BY number) AS place
@@ -152,31 +151,13 @@ const LOCK_TURN = {
   text: `SELECT id, ${RECEIVER} FROM webhooks WHERE id = $1 AND turns = $2 FOR NO KEY UPDATE`,
 };
 
-/**
- * After the pause, the next turn is due at once if the feed may have more events for the webhook, otherwise when a
- * delivery is due. If the webhook gets disabled, the events that it hasn't taken yet are recovered once it is enabled.
- */
 const END_TURN = {
   name: 'webhooks end turn',
   text: `
-  WITH next AS (
-    SELECT due_at FROM webhook_deliveries, event_feed
-    WHERE webhook_id = $1 AND status = 'queued' AND (position IS NULL OR position > purged_position)
-    ORDER BY due_at LIMIT 1
-  )
   UPDATE webhooks SET
-    busy_until = now(),
-    paused_until = now() + ${interval('$3')},
-    turn_at = greatest(now() + ${interval('$3')}, CASE
-      WHEN feed_position < last_position OR recovery_end IS NOT NULL THEN now()
-      ELSE coalesce((SELECT due_at FROM next), 'infinity')
-    END),
-    turn_took = coalesce($4, turn_took), attempted_at = CASE WHEN $4 IS NULL THEN attempted_at ELSE now() END,
-    status = $5, updated_at = $6, failed_turns = $7, failing_since = $8,
-    recovery_position = CASE WHEN status = 'enabled' AND $5 = 'disabled' AND recovering_since IS NULL
-      THEN least(recovery_position, feed_position) ELSE recovery_position END,
-    recovery_end = CASE WHEN status = 'enabled' AND $5 = 'disabled' THEN last_position ELSE recovery_end END
-  FROM event_feed WHERE id = $1 AND turns = $2`,
+    busy_until = now(), paused_until = $3, turn_at = $4, turn_took = coalesce($5, turn_took), attempted_at = $6,
+    status = $7, updated_at = $8, failed_turns = $9, failing_since = $10, recovery_position = $11, recovery_end = $12
+  WHERE id = $1 AND turns = $2`,
 };
 
 /** What the end of a turn stores in the webhook's row. */
@@ -234,18 +215,10 @@ export class WebhookTurns {
     await inTransaction(this.dataSource, async (manager, transaction) => {
       const [row] = await this.run<ReceiverRow>(LOCK_TURN, [id, turn], transaction);
       if (row === undefined) return;
-      const { end, notice } = decide(receiverFrom(row));
-      const values = [
-        id,
-        turn,
-        end.pause,
-        end.took,
-        end.status,
-        new Date(end.updatedAt),
-        end.failedTurns,
-        end.failingSince === undefined ? null : new Date(end.failingSince),
-      ];
-      await this.run(END_TURN, values, transaction);
+      const receiver = receiverFrom(row);
+      const { end, notice } = decide(receiver);
+      const follower = await readFollower(this.dataSource, id, transaction);
+      await this.run(END_TURN, [id, turn, ...valuesOf(receiver, end, follower)], transaction);
       if (notice !== undefined) await insertMail(manager, notice);
     });
   }
@@ -257,6 +230,25 @@ export class WebhookTurns {
   ): Promise<readonly Row[]> {
     return queryPreparedObjects<Row>(this.dataSource, statement, values, transaction);
   }
+}
+
+/** The values of `END_TURN`. */
+function valuesOf({ status, attemptedAt }: Receiver, end: StoredEnd, follower: StoredFollower): unknown[] {
+  const { pausedUntil, turnAt } = decideNextTurn(follower, end.pause, follower);
+  const switched = end.status === status ? follower : decideSwitch(follower, end.status, follower);
+  const { recovery } = 'recovery' in switched ? switched : follower;
+  return [
+    dateOf(pausedUntil),
+    dateOf(turnAt),
+    end.took,
+    dateOf(end.took === undefined ? attemptedAt : follower.now),
+    end.status,
+    dateOf(end.updatedAt),
+    end.failedTurns,
+    dateOf(end.failingSince),
+    recovery?.after,
+    recovery?.end,
+  ];
 }
 
 export function receiverFrom(row: ReceiverRow): Receiver {

@@ -1,10 +1,11 @@
 import type { PublishedEvent } from '../../events/event.js';
 import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import type { PagePlace } from '../../kernel/page.js';
-import { type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
-import { MOST_PINGS } from '../../webhooks/webhook.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import { deliveryBody, type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
+import { MOST_PINGS, type WebhookId } from '../../webhooks/webhook.js';
 import type { WebhookQueue } from '../../webhooks/webhook-queue.js';
-import { NOON, present, tried } from './fixtures.js';
+import { atOnce, byOperator, NOON, present, tried } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 import { idsOf, type WebhookStore } from './webhook-store.js';
 
@@ -97,7 +98,79 @@ export function webhookDeliveries(
     expect(await queue.find((await store.add()).id, present(newest).id)).toBeUndefined();
   });
 
+  it('shows the body of an event’s delivery as it is sent, and to nobody else', async () => {
+    const [webhook, neighbour] = [await store.add(), await store.add({}, store.other)];
+    await store.publishTwo();
+    for (const delivery of (await store.finishAll()).flatMap((turn) =>
+      turn.receiver.id === webhook.id ? turn.deliveries : [],
+    )) {
+      expect((await queue.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
+      expect(await queue.find(neighbour.id, delivery.id)).toBeUndefined();
+    }
+  });
+
+  it('shows as many deliveries as are asked for, more than a page, too', async () => {
+    const webhook = await store.add({ types: ['pet.added'] });
+    await atOnce(102, () => store.addAnimal());
+    await store.publish();
+    await store.deliver();
+    for (const limit of [101, 102]) expect(await queue.list({ webhookId: webhook.id, limit })).toHaveLength(limit);
+  });
+
+  describe('changes nothing if the transaction fails, in which it', () => {
+    const requests: Readonly<Record<string, (id: WebhookId, delivery: DeliveryId, within: Transaction) => unknown>> = {
+      pings: (id, _, within) => queue.ping(id, NOON, within),
+      retries: (id, delivery, within) => queue.retry(id, delivery, within),
+      recovers: (id, _, within) => queue.recover(id, instant(0), within),
+    };
+    for (const [request, ask] of Object.entries(requests))
+      it(request, async () => {
+        const webhook = await store.add();
+        const [ping] = await store.ping(webhook);
+        await store.finishAll();
+        const before = await queue.list({ webhookId: webhook.id, limit: 10 });
+        const refusal = new Error('refused');
+        const asking = store.ports.webhooks.lock(byOperator(webhook), async (_, within) => {
+          await ask(webhook.id, present(ping), within);
+          throw refusal;
+        });
+        expect(await asking.catch((error: unknown) => error)).toBe(refusal);
+        expect(await queue.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
+        expect(await store.takeTurn()).toBeUndefined();
+        expect(await store.ports.webhooks.findById(webhook.accountId, webhook.id)).toMatchObject({
+          recoveringSince: undefined,
+        });
+      });
+  });
+
   describe('queues again', () => {
+    it('what has failed with all its attempts, and shows since when until all is queued', async () => {
+      const webhook = await store.add({ types: ['pet.added'] });
+      await store.letPass(1);
+      const [event] = await store.publishTwo();
+      const turn = await store.dueTurn();
+      await store.settle(turn.deliveries[0], { status: 'failed' }, 500);
+      await store.endTurn(turn);
+      const { createdAt: since } = present(event);
+      const recovering = async () =>
+        (await store.ports.webhooks.findById(webhook.accountId, webhook.id))?.recoveringSince;
+      await queue.recover(webhook.id, since);
+      expect(await recovering()).toBe(since);
+      const again = await store.dueTurn();
+      expect(again.deliveries).toMatchObject([{ id: turn.deliveries[0]?.id, failures: 0, requeued: 1 }]);
+      expect(await recovering()).toBeUndefined();
+    });
+
+    it('an event of that instant, and none of before', async () => {
+      const [early] = await store.publishTwo();
+      const { createdAt: since } = present(early);
+      const webhook = await store.add({ types: ['pet.added'] });
+      await store.letPass(1);
+      await queue.recover(webhook.id, since);
+      const sent = (await store.deliver()).map(({ eventId }) => eventId);
+      expect(sent.includes(early?.id)).toBe(true);
+    });
+
     it('a delivery of the webhook, with all its attempts, whatever has become of it', async () => {
       const [webhook, stranger] = [await store.add(), await store.add({}, store.other)];
       const pings = await store.ping(webhook, 3);
@@ -143,10 +216,15 @@ export function webhookDeliveries(
       expect(await store.deliver()).toEqual([]);
     });
 
-    it('no ping beside so many that wait', async () => {
+    it('no ping beside so many that wait, however many events do', async () => {
       const webhook = await store.add();
+      await store.publishTwo();
+      const turn = await store.dueTurn();
+      for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+      await store.endTurn(turn);
       await store.ping(webhook, MOST_PINGS);
       expect(await queue.ping(webhook.id, NOON)).toBeUndefined();
+      expect(await store.ping(await store.add())).toHaveLength(1);
       await store.deliver();
       expect(await store.ping(webhook)).toHaveLength(1);
     });
@@ -160,13 +238,21 @@ export function webhookDeliveries(
     expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
     await queue.wake();
     expect((await queue.backlog()).dueSince).toBeDefined();
+    const early = (await queue.backlog()).dueSince;
+    await store.letPass(MINUTE);
+    await store.ping(await store.add({ types: ['order.placed'] }));
+    const since = present((await queue.backlog()).dueSince);
+    expect(since <= present(early)).toBe(true);
     const turn = await store.dueTurn();
+    await store.finish(await store.dueTurn());
     expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
     for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
     await store.endTurn(turn, { failedTurns: 1, failingSince: NOON });
     await store.ping(webhook);
     expect(await queue.backlog()).toEqual({ waiting: 3, failing: 1, dueSince: undefined });
-    await store.change(webhook, { status: 'disabled' });
+    // As one that failed until it was disabled.
+    const last = await store.dueTurn();
+    await store.endTurn(last, { status: 'disabled', failedTurns: 2, failingSince: NOON });
     expect(await queue.backlog()).toEqual(none);
   });
 
@@ -192,6 +278,17 @@ export function webhookDeliveries(
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([2, 0]);
     });
 
+    it('no delivery of an event that is kept', async () => {
+      const webhook = await store.add({ types: ['pet.added'] });
+      const purged = await store.publishTwo();
+      await store.letPass(DAY);
+      await store.publishTwo();
+      await store.deliver();
+      await store.ports.events.purge(present(purged.at(-1)).createdAt);
+      expect(await queue.purgeForgotten()).toBe(1);
+      expect(await store.statusesOf(webhook)).toEqual(['pet.added sent']);
+    });
+
     it('the deliveries of webhooks that were deleted', async () => {
       const webhook = await store.add();
       await store.ping(webhook, 3);
@@ -202,8 +299,13 @@ export function webhookDeliveries(
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([5, 0]);
     });
 
-    it('pings by their age', async () => {
-      const webhook = await store.add();
+    it('pings by their age, and no delivery of an event', async () => {
+      const events = await store.add({ types: ['pet.added'] }, store.other);
+      await store.publishTwo();
+      await store.deliver();
+      await queue.purgePings(later(NOON, 100 * 365 * DAY));
+      expect(await store.statusesOf(events)).toEqual(['pet.added sent']);
+      const webhook = await store.add({ types: ['order.placed'] });
       await store.ping(webhook);
       await queue.purgePings(later(NOON, -1));
       expect(await store.statusesOf(webhook)).toHaveLength(1);

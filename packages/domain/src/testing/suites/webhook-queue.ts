@@ -1,7 +1,7 @@
 import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import type { Account } from '../../accounts/account.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
-import { type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
+import { type DeliveryId, PING, pingData, type Turn } from '../../webhooks/delivery.js';
 import type { Webhook } from '../../webhooks/webhook.js';
 import { atOnce, claimOne, NOON, openBefore, present, Unique } from './fixtures.js';
 import type { OpenQueue, TestFramework } from './framework.js';
@@ -61,6 +61,13 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         await store.endTurn(turn);
         const again = turn.deliveries.map((delivery) => ({ ...delivery, failures: 1 }));
         expect((await store.dueTurn()).deliveries).toEqual(again);
+      });
+
+      it('and wakes those that an event waits for, and no others', async () => {
+        for (const fields of [{}, { types: ['order.placed'] }, { status: 'disabled' }] as const)
+          await store.add(fields);
+        await store.publishTwo();
+        expect([await store.queue.wake(), await store.queue.wake()]).toEqual([1, 0]);
       });
 
       it('from a webhook’s creation on, however late an event of before is published', async () => {
@@ -249,6 +256,14 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
     });
 
     describe('ends a turn', () => {
+      const disablings: Readonly<Record<string, (webhook: Webhook, turn: Turn) => Promise<unknown>>> = {
+        'of a webhook that this': (_, turn) => store.endTurn(turn, { status: 'disabled' }),
+        'of a webhook that its owner': async (webhook, turn) => {
+          await store.change(webhook, { status: 'disabled' });
+          await store.endTurn(turn);
+        },
+      };
+
       it('of a webhook that was changed meanwhile as it is then, and gives nobody else its turn before', async () => {
         const webhook = await store.add();
         const [delivery] = await store.ping(webhook, 2);
@@ -292,21 +307,45 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         expect(idsOf(await store.dueTurn())).toHaveLength(2);
       });
 
-      it('that disables a webhook, which later gets what it hadn’t taken, and nothing from while it was disabled', async () => {
-        const webhook = await store.add({ types: ['message.sent'] });
-        await store.ping(webhook);
+      it('and asks once what becomes of the webhook', async () => {
+        await store.ping(await store.add());
         const turn = await store.dueTurn();
-        const before = (await store.publishTwo()).at(-1);
-        await store.endTurn(turn, { status: 'disabled' });
-        await store.letPass(1);
-        await store.publishTwo();
-        await store.letPass(1);
-        await store.change(webhook, { status: 'enabled' });
-        await store.letPass(1);
-        const after = (await store.publishTwo()).at(-1);
-        const delivered = (await store.deliver()).flatMap(({ eventId }) => eventId ?? []);
-        expect(delivered.sort()).toEqual([before?.id, after?.id].sort());
+        let asked = 0;
+        await store.queue.endTurn(turn, 10, (receiver) => {
+          asked += 1;
+          return { end: turnEnd(receiver) };
+        });
+        expect(asked).toBe(1);
       });
+
+      it('after which another URL begins without failures', async () => {
+        const webhook = await store.add();
+        await store.ping(webhook, 2);
+        await store.endTurn(await store.dueTurn({ limit: 1 }), { failedTurns: 3, failingSince: NOON });
+        await store.change(webhook, { url: 'https://new.example.com' });
+        const { receiver } = await store.dueTurn();
+        expect([receiver.failedTurns, receiver.failingSince]).toEqual([0, undefined]);
+      });
+
+      for (const [who, disable] of Object.entries(disablings))
+        it(`${who} has disabled: it later gets what it hadn’t taken, and nothing from while it was disabled`, async () => {
+          const webhook = await store.add({ types: ['message.sent'] });
+          await store.ping(webhook);
+          const turn = await store.dueTurn();
+          const before = (await store.publishTwo()).at(-1);
+          await disable(webhook, turn);
+          await store.letPass(1);
+          await store.publishTwo();
+          await store.letPass(1);
+          await store.change(webhook, { status: 'enabled' });
+          // Disabled again, before it has taken anything.
+          await store.change(webhook, { status: 'disabled' });
+          await store.change(webhook, { status: 'enabled' });
+          await store.letPass(1);
+          const after = (await store.publishTwo()).at(-1);
+          const delivered = (await store.deliver()).flatMap(({ eventId }) => eventId ?? []);
+          expect(delivered.sort()).toEqual([before?.id, after?.id].sort());
+        });
     });
 
     webhookDeliveries(framework, () => store);

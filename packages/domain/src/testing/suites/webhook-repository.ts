@@ -189,6 +189,46 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       expect([first > 1, older, unknown]).toEqual([true, 0, 0]);
     });
 
+    it('decides once, on each change', async () => {
+      let asked = 0;
+      const counted =
+        <State, Result>(decide: (state: State) => Result) =>
+        (state: State) => {
+          asked += 1;
+          return decide(state);
+        };
+      const webhook = newWebhook(account, unique);
+      const command = byOperator({ accountId: account.id, id: webhook.id });
+      await webhooks.add(
+        command,
+        counted(() => webhook),
+      );
+      await webhooks.change(
+        command,
+        counted((state) => present(state.webhook)),
+      );
+      await webhooks.lock(
+        command,
+        counted(async () => undefined),
+      );
+      await webhooks.rotate(
+        command,
+        counted(() => ({ webhook, secret: 'whsec_b', until: NOON })),
+      );
+      await webhooks.remove(
+        command,
+        counted(() => undefined),
+      );
+      expect(asked).toBe(5);
+    });
+
+    it('shows as many webhooks as are asked for, more than a page, too', async () => {
+      const owner = await openAccount();
+      for (let count = 0; count < 102; count += 1) await add({}, owner);
+      for (const limit of [101, 102])
+        expect(await webhooks.listAll({ accountId: owner.id, limit })).toHaveLength(limit);
+    });
+
     it('shows an operator the webhooks of all accounts, in parts, and those of one', async () => {
       const owner = await openAccount();
       const theirs = [shown(await add({}, owner)), shown(await add({}, owner))];
