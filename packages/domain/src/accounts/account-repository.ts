@@ -2,8 +2,8 @@ import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from '../kernel/page.js';
 
 /**
- * Port: the open accounts. A closed account is never returned. Each method is atomic. An account is found by its exact
- * address, or else by its `canonicalAddress`, which several older accounts may share.
+ * Port: the open accounts. A closed account is never returned, and its id never given again. An account is found by its
+ * exact address, or else by its `canonicalAddress`, which several older accounts may share. Each method is atomic.
  */
 export interface AccountRepository {
   /**
@@ -13,10 +13,11 @@ export interface AccountRepository {
   open(account: NewAccount): Promise<Account>;
   findByEmail(email: string): Promise<Account | undefined>;
   findById(id: AccountId): Promise<Account | undefined>;
-  /** All accounts, or the given part of them, ascending by id. Only that part is read from the store. */
+  /** All accounts, or the given part of them, ascending by id. */
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
   /**
-   * Stores the plan and the scopes that `decide` returns. The account is locked. If `decide` throws nothing is changed.
+   * Stores the plan and the scopes that `decide` returns, and nothing else. `decide` is called once, with the account
+   * locked. If it throws nothing is changed.
    */
   change(email: string, decide: (account: Account | undefined) => Account): Promise<Account>;
 }

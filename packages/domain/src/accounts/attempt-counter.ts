@@ -34,8 +34,8 @@ export type AttemptDecision =
 /** Port: counts attempts for all instances together. Each method is atomic. */
 export interface AttemptCounter {
   /**
-   * Counts an attempt before it is made, if `decide` allows it. Resolves to the decision. Attempts of one subject are
-   * decided one after the other.
+   * Counts an attempt before it is made, if `decide` allows it. Resolves to the decision. `decide` is called once, and
+   * attempts of one subject are decided one after the other.
    *
    * @param subjectHash SHA-256 of the counted subject, which may be private: an address that a stranger typed.
    */

@@ -19,7 +19,7 @@ export interface ClaimRequest {
 }
 
 export interface Backlog {
-  /** Items that wait to be sent. At most `MOST_COUNTED` are counted, those that have been due longest. */
+  /** Items that wait to be sent, also claimed ones. A store may count only the `MOST_COUNTED` that are due longest. */
   readonly queued: number;
   /** When the oldest counted item was created. */
   readonly oldest: Instant | undefined;
@@ -37,9 +37,8 @@ export const MOST_COUNTED = 10_000;
 export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /**
    * Claims at most `limit` items that are due, for `lease` milliseconds. No other caller gets them before then, and
-   * concurrent callers never get the same item. Accounts take turns, also within one claim: each
-   * account that waits when another has its turn comes before that one's next turn. A turn is one item, the account's
-   * longest due.
+   * concurrent callers never get the same item. Accounts take turns, also within one claim: each account that waits when
+   * another has its turn comes before that one's next turn. A turn is one item, the account's longest due.
    */
   claim(request: ClaimRequest): Promise<readonly Item[]>;
   /** Marks the item sent, even if the claim has expired or was followed by another. */

@@ -63,7 +63,7 @@ export interface RequestRecords {
   /**
    * Records one request: the minute of the last use of its key and operation, its outcome by UTC hour and day, and its
    * refusal. It returns at once and never fails. Reads show it within seconds, together with the requests of all
-   * instances. What is not stored yet is lost if the process crashes. Refusals of a closed account are never stored.
+   * instances. Refusals of a closed account are never stored.
    */
   record(request: RecordedRequest): void;
   /**
@@ -71,7 +71,7 @@ export interface RequestRecords {
    * ascending. Those without usage are left out.
    */
   listUsage(accountId: AccountId, span: UsageSpan, from: Instant, keyId?: ApiKeyId): Promise<readonly PeriodOfUsage[]>;
-  /** The sum of these hours or days for each of the account's given keys, ascending. Unused keys are left out. */
+  /** The sum of these hours or days for each of the account's given keys, ascending by id. Unused keys are left out. */
   sumUsageByKey(
     accountId: AccountId,
     span: UsageSpan,
@@ -83,7 +83,10 @@ export interface RequestRecords {
    * later. Later requests may still be missing from reads.
    */
   lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined>;
-  /** The account's last refusals, or those of the request with that id, the latest first. */
+  /**
+   * The account's last refusals (`MOST_REFUSALS`), or those of the request with that id, the latest first, with the keys
+   * as they are now.
+   */
   listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]>;
   /** Deletes the hours or days that begin before that one. Returns the number of deleted records. */
   purgeUsage(span: UsageSpan, before: Instant): Promise<number>;

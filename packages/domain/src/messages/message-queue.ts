@@ -37,16 +37,17 @@ export interface AccountMessage {
 }
 
 /**
- * Port: the messages of accounts to the store. `markSent` also stores the event `MessageSent`, and `markFailed`
- * `MessageFailed`. A message that is already sent gets no further event.
+ * Port: the messages of accounts to the store, also of closed ones. `markSent` also stores the event `MessageSent`, and
+ * `markFailed` `MessageFailed`. A message that is already sent gets no further event. `decide` is called once.
  */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /**
-   * Stores the message that `decide` returns, and queues it. The account is locked, so its messages are decided on one
-   * after the other.
+   * Stores the message that `decide` returns, and queues it, both undone with the `transaction`. The account is locked, so
+   * its messages are decided on one after the other.
    */
   add(queueing: Queueing, decide: (state: QueueingState) => Message, transaction?: Transaction): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
+  /** The messages, or at most `limit` of them, the oldest first. */
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
   /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */
   listOwn(query: OwnMessageQuery): Promise<readonly Message[]>;

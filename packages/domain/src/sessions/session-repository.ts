@@ -7,8 +7,8 @@ import type { Session, SessionState } from './session.js';
  */
 export interface SessionRepository {
   /**
-   * Adds the session that `decide` returns, if any, and returns it. The account is locked, so that its password doesn't
-   * change meanwhile. A closed account is undefined.
+   * Adds the session that `decide` returns, if any, and returns it. `decide` is called once, with the account locked, so
+   * that its password doesn't change meanwhile. A closed account is undefined.
    */
   add(
     accountId: AccountId,

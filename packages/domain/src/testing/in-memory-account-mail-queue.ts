@@ -71,9 +71,7 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
     const recent = theirs.filter(
       (job) => COUNTED_NOTICES.some((kind) => kind === job.kind) && job.createdAt > later(createdAt, -NOTICE_HOUR),
     ).length;
-    const more = theirs.find(
-      (job) => job.kind === 'more' && job.status === 'queued' && job.number === 0 && isUsable(job, createdAt),
-    );
+    const more = theirs.find((job) => job.kind === 'more' && job.number === 0 && isUsable(job, createdAt));
     const state = { recent, more: more && { id: more.id, about: more.about ?? '' } };
     const decision = decideNotice(state, notice);
     if ('added' in decision) this.queue(decision.added);
@@ -176,7 +174,7 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
 
   private itemOf(job: MailJob): ClaimedAccountMail {
     const { id, accountId, kind, about, createdAt, expiresAt, number, failures, address } = job;
-    const email = address ?? (accountId && this.accounts.accountOf(accountId)?.email) ?? '';
+    const email = address ?? (accountId === undefined ? '' : this.accounts.accountOf(accountId).email);
     return { id, accountId, kind, about, createdAt, expiresAt, number, failures, email };
   }
 }

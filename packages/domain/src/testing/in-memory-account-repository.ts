@@ -44,8 +44,10 @@ export class InMemoryAccountRepository implements AccountRepository {
   }
 
   /** Includes closed accounts, because their orders and messages remain. */
-  accountOf(id: AccountId): Account | undefined {
-    return this.accounts.get(id)?.account;
+  accountOf(id: AccountId): Account {
+    const stored = this.accounts.get(id);
+    if (stored === undefined) throw new Error(`there is no account ${id}`);
+    return stored.account;
   }
 
   /** Undefined if the account is closed or unknown. */

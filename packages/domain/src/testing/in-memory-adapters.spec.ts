@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CategoryPolicy } from '../categories/category.js';
+import { PLANS } from '../accounts/plan.js';
 import * as testing from './index.js';
 
 const draws = new testing.PredictableCryptography(jest.getSeed());
@@ -23,7 +24,11 @@ const open = () => {
   const letPass = (milliseconds: number) => {
     ports.clock.advance(milliseconds);
   };
-  return Promise.resolve({ ports, letPass, close });
+  const addOlder = async (email: string) => {
+    const account = { email, plan: PLANS.free, scopes: undefined, createdAt: ports.clock.now() };
+    ports.accounts.add({ ...account, credentialVersion: 0, provenAt: undefined }, undefined);
+  };
+  return Promise.resolve({ ports, letPass, addOlder, close });
 };
 
 const openWith = (categories: CategoryPolicy = 'open') =>

@@ -162,13 +162,12 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   private withAccount(key: ApiKey | undefined): AccountKey | undefined {
-    const account = key && this.accounts.accountOf(key.accountId);
-    return account && { account, key };
+    return key && { account: this.accounts.accountOf(key.accountId), key };
   }
 }
 
 function latestFirst(uses: ReadonlyMap<string, Instant>): readonly OperationUse[] {
   return [...uses]
     .map(([operation, lastUsedAt]) => ({ operation, lastUsedAt }))
-    .sort((one, other) => other.lastUsedAt - one.lastUsedAt || (one.operation < other.operation ? -1 : 1));
+    .sort((one, other) => other.lastUsedAt - one.lastUsedAt);
 }

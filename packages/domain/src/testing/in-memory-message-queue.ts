@@ -55,11 +55,10 @@ export class InMemoryMessageQueue implements MessageQueue {
       .filter((job) => after === undefined || inOrder(after, job) < 0)
       .sort(inOrder)
       .slice(0, limit)
-      .flatMap(({ id, accountId: writer, status: current, createdAt }) => {
-        const account = this.accounts.accountOf(writer);
-        const message = { id, accountId: writer, status: current, createdAt };
-        return account === undefined ? [] : { account, message };
-      });
+      .map(({ id, accountId: writer, status: current, createdAt }) => ({
+        account: this.accounts.accountOf(writer),
+        message: { id, accountId: writer, status: current, createdAt },
+      }));
   }
 
   async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
@@ -118,7 +117,7 @@ export class InMemoryMessageQueue implements MessageQueue {
   private itemOf(job: MessageJob): ClaimedMessage {
     const { id, accountId, text, createdAt, traceparent, requestId, number, failures } = job;
     const account = this.accounts.accountOf(accountId);
-    const sender = { from: account?.email ?? '', isProven: account !== undefined && isProven(account) };
+    const sender = { from: account.email, isProven: isProven(account) };
     return { id, accountId, text, createdAt, traceparent, requestId, number, failures, ...sender };
   }
 }

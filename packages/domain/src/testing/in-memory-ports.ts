@@ -31,6 +31,7 @@ import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 /** Every port, in memory: the whole application without a database. */
 export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
   readonly clock: ManualClock;
+  readonly accounts: InMemoryAccountRepository;
   readonly events: InMemoryEventFeed;
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;

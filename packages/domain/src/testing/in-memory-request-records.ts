@@ -108,6 +108,7 @@ export class InMemoryRequestRecords implements RequestRecords {
   }
 
   private usageOf(accountId: AccountId, span: UsageSpan, from: Instant): readonly Usage[] {
-    return [...this.usage[span].values()].filter((row) => row.accountId === accountId && row.start >= from);
+    const theirs = [...this.usage[span].values()].filter((row) => row.accountId === accountId && row.start >= from);
+    return theirs.filter(({ keyId }) => this.keys.stored(keyId) !== undefined);
   }
 }

@@ -29,7 +29,7 @@ export * from './predictable-domain-to-ascii.js';
 export * from './predictable-password-hasher.js';
 export { accountMailQueueSuite } from './suites/account-mail-queue.js';
 export * from './suites/account-mail-sender.js';
-export { accountRepositorySuite } from './suites/account-repository.js';
+export { accountRepositorySuite, type OpenedAccounts } from './suites/account-repository.js';
 export { animalImporterSuite } from './suites/animal-importer.js';
 export { animalRepositorySuite } from './suites/animal-repository.js';
 export { apiKeyRepositorySuite } from './suites/api-key-repository.js';

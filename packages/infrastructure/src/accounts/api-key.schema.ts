@@ -33,17 +33,16 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
   },
 });
 
-/** SQL for `keyState` at the instant $2. */
-export const KEY_STATE = `
-  CASE
-    WHEN revoked_at = expires_at OR (revoked_at IS NULL AND expires_at <= $2) THEN 'expired'
-    WHEN revoked_at IS NOT NULL THEN 'revoked'
-    WHEN disabled_at IS NOT NULL THEN 'disabled'
-    ELSE 'active'
-  END`;
-
 /** SQL for the end of a key, as in its indexes. Infinity for a key that never ends. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;
 
 /** SQL for the opposite of `hasEnded` at the instant $2. It is a range of the index by account and end. */
 export const HAS_NOT_ENDED = `${KEY_END} > $2 AND revoked_at IS NULL`;
+
+/** SQL for `keyState` at the instant $2, in its words. */
+export const KEY_STATE = `
+  CASE
+    WHEN ${HAS_NOT_ENDED} THEN CASE WHEN disabled_at IS NULL THEN 'active' ELSE 'disabled' END
+    WHEN revoked_at IS NULL OR revoked_at = expires_at THEN 'expired'
+    ELSE 'revoked'
+  END`;

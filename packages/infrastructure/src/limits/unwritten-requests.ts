@@ -116,13 +116,13 @@ export class UnwrittenRequests {
 
   readonly keepRefusal = (refusal: UnwrittenRefusal): void => {
     const theirs = this.refusals.get(refusal.accountId) ?? [];
-    const hasRoom = theirs.length < MOST_REFUSALS;
-    if (hasRoom && this.heldRefusals < MOST_HELD_REFUSALS) this.heldRefusals += 1;
-    else {
-      if (hasRoom) this.droppedRefusals += 1;
-      // At the limit, the account's oldest refusal makes room for this one. If it has none, this one is dropped.
-      if (theirs.shift() === undefined) return;
-    }
+    // An account never shows more than its last MOST_REFUSALS, so one more than those isn't missed.
+    const isMissed = theirs.length < MOST_REFUSALS && this.heldRefusals >= MOST_HELD_REFUSALS;
+    if (isMissed) this.droppedRefusals += 1;
+    if (isMissed && theirs.length === 0) return;
+    // The account's oldest refusal makes room for this one.
+    if (isMissed || theirs.length >= MOST_REFUSALS) theirs.shift();
+    else this.heldRefusals += 1;
     theirs.push(refusal);
     this.refusals.set(refusal.accountId, theirs);
   };

@@ -41,7 +41,7 @@ export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
 
 /**
  * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored,
- * and if it throws nothing is changed.
+ * and if it throws nothing is changed. What is stored in a `transaction` is undone with it.
  */
 export interface ApiKeyRepository {
   /**
@@ -55,13 +55,14 @@ export interface ApiKeyRepository {
     transaction?: Transaction,
   ): Promise<ApiKey>;
   /**
-   * The key with its account, as they were at most one second ago. An unknown hash is always looked up.
+   * The key with its account, as they were at most one second ago: in any state, and also if the account is closed. An
+   * unknown hash is always looked up.
    *
    * @throws DomainError `service_unavailable`
    */
   findByHash(hash: string): AccountKey | Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
-  /** All keys, or those of one account, ascending by id. Only the given part is read from the store. */
+  /** All keys, or those of one account, or the given part of them, ascending by id. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;
   /** The account's keys that are active or disabled at that instant, ascending by id. */
   listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
@@ -69,7 +70,10 @@ export interface ApiKeyRepository {
   listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
   /** At most `limit` of the matching keys, newest first: those next to the given place. */
   search(query: KeySearch): Promise<readonly ApiKey[]>;
-  /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
+  /**
+   * Deletes the keys that ended at or before that instant, with their records. A key whose replacement is deleted has
+   * none. Returns the number of keys.
+   */
   purge(endedUntil: Instant): Promise<number>;
   /**
    * Stores the name, expiry, revocation and disabling that `decide` returns. Locks the account, so that it isn't closed

@@ -32,12 +32,13 @@ export type SignUpMailDecision = ReturnType<typeof decideSignUpMail>;
  * links when one was used, the password was changed or the account was closed. The queued mail of a revoked link
  * becomes due immediately and gets no token, so a worker drops it.
  *
- * Accounts take turns. The mails of those who sign up are claimed only if no other one is due.
+ * Accounts take turns. The mails of those who sign up are claimed only if no other one is due, the longest due first.
+ * `decide` is called once.
  */
 export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAccountMail> {
   /**
-   * Queues the mail if `decide` returns true. The account is locked. The state counts the mails that are usable at the
-   * mail's `createdAt`. Resolves to the decision.
+   * Queues the mail if `decide` returns true. The account is locked, so its mails are decided on one after the other. The
+   * state counts the mails that are usable at the mail's `createdAt`. Resolves to the decision.
    */
   add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean>;
   /**

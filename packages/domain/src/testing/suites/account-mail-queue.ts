@@ -28,6 +28,7 @@ import {
   openBefore,
   openWithPassword,
   present,
+  timesDecided,
   Unique,
 } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
@@ -201,15 +202,25 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       it('has a link that works by each of its tokens, if that was decided', async () => {
         const { address, expiresAt, ...mail } = newSignUp();
         await mails.addSignUp({ ...mail, address, expiresAt });
+        const hashes: string[] = [];
         for (let attempt = 0; attempt < 2; attempt += 1) {
           const claimed = await claimOne(mails);
           const [refused, hash] = [unique.hash(), unique.hash()];
           await signUpStateFor(claimed, refused);
           expect(await ports.credentials.findSignUp(refused)).toBeUndefined();
           expect(await mails.addSignUpToken(claimed, hash, () => 'link')).toBe('link');
-          expect(await ports.credentials.findSignUp(hash)).toEqual({ email: address, expiresAt, holder: undefined });
+          hashes.push(hash);
           await letPass(MINUTE);
         }
+        for (const hash of hashes)
+          expect(await ports.credentials.findSignUp(hash)).toEqual({ email: address, expiresAt, holder: undefined });
+      });
+
+      it('is decided on once', async () => {
+        await mails.addSignUp(newSignUp());
+        const claimed = await claimOne(mails);
+        const link = () => 'link' as const;
+        expect(await timesDecided((each) => mails.addSignUpToken(claimed, unique.hash(), each), link)).toBe(1);
       });
     });
 
@@ -290,6 +301,14 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         expect(await claim()).toHaveLength(2);
       });
 
+      it('and its token are decided on once', async () => {
+        const queued = () => true;
+        const mail = newMail(await opened());
+        expect(await timesDecided((decide) => mails.add(mail, decide), queued)).toBe(1);
+        const claimed = await claimLink();
+        expect(await timesDecided((decide) => mails.addToken(claimed, unique.hash(), decide), queued)).toBe(1);
+      });
+
       it('is decided on one after the other, however many race', async () => {
         const account = await opened();
         const seen: number[] = [];
@@ -303,9 +322,12 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         expect(await claim()).toHaveLength(3);
       });
 
-      it('is decided on without an account, if there is none, or it is closed', async () => {
+      it('is decided on without an account, if there is none, or it is closed, and so is its token', async () => {
         const account = await opened();
+        await added(account);
+        const claimed = await claimLink();
         await closeAccount(ports, account);
+        expect(await tokenStateFor(claimed)).toMatchObject({ account: undefined });
         for (const id of [account.id, INT64_MAX as AccountId])
           expect(await stateFor(newMail({ id }))).toEqual({ account: undefined, usable: 0 });
       });
@@ -345,6 +367,9 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         it(`of a ${kind} is due at once, of no use, and counts no more once its kind is revoked`, async () => {
           const account = await opened();
           const bystander = await opened();
+          const [other] = LINK_KINDS.filter((each) => each !== kind);
+          await added(account, { kind: present(other) });
+          await mails.postpone(await claimLink(), HOUR);
           await added(account, { kind });
           const tokenHash = await addToken(await claimLink());
           await added(account, { kind });
@@ -355,14 +380,16 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           expect(await ports.credentials.findLink(kind, tokenHash)).toBeUndefined();
           expect(await stateFor(newMail(account, { kind }))).toMatchObject({ usable: 0 });
           const claimed = (await claim()).filter(isLinkMail);
-          expect(claimed.map(({ accountId }) => accountId)).toEqual([account.id, account.id]);
+          const revoked = { accountId: account.id, kind };
+          expect(claimed).toMatchObject([revoked, revoked]);
           for (const each of claimed) {
             expect(await tokenStateFor(each)).toMatchObject({ mail: { expiresAt: 0 } });
             await mails.markDropped(each);
           }
-          expect(await mails.backlog()).toMatchObject({ queued: 1 });
           await letPass(HOUR);
-          expect(await claimLink()).toMatchObject({ accountId: bystander.id });
+          const left = (await claim()).filter(isLinkMail);
+          expect(left.map(({ accountId }) => accountId).sort()).toEqual([account.id, bystander.id]);
+          for (const each of left) expect(await tokenStateFor(each)).not.toMatchObject({ mail: { expiresAt: 0 } });
         });
 
       it('whose link is revoked while it is sent has no link that works afterwards', async () => {

@@ -1,22 +1,42 @@
-import type { Account } from '../../accounts/account.js';
+import { type Account, type AccountId, closedEmail } from '../../accounts/account.js';
 import type { AccountRepository } from '../../accounts/account-repository.js';
 import { PLANS } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
-import { atOnce, openBefore, stateOf, Unique } from './fixtures.js';
-import type { Open, TestFramework } from './framework.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import { atOnce, closeAccount, openBefore, openWithPassword, stateOf, timesDecided, Unique } from './fixtures.js';
+import type { Opened, TestFramework } from './framework.js';
+
+/** The accounts of a store, some of which may be older than the rule that no two share a canonical address. */
+export interface OpenedAccounts extends Opened<'accounts' | 'credentials'> {
+  /** Stores an open account with exactly this address, though another account has its canonical form. */
+  addOlder(email: string): Promise<void>;
+}
 
 const ENTERPRISE = { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 } as const;
 
 /** The guarantees of every `AccountRepository`. */
-export function accountRepositorySuite(framework: TestFramework, name: string, open: Open<'accounts'>): void {
-  const { describe, it, expect } = framework;
+export function accountRepositorySuite(
+  framework: TestFramework,
+  name: string,
+  open: () => Promise<OpenedAccounts>,
+): void {
+  const { describe, it, beforeAll, expect } = framework;
   describe(`an account repository (${name})`, () => {
     const unique = new Unique();
+    let store: OpenedAccounts;
     let accounts: AccountRepository;
-    openBefore(framework, open, ({ ports }) => {
-      accounts = ports.accounts;
+    openBefore(framework, open, (opened) => {
+      store = opened;
+      accounts = opened.ports.accounts;
     });
+    const idsOf = async (part?: Parameters<AccountRepository['list']>[0]) =>
+      (await accounts.list(part)).map(({ id }) => id);
+    const closed = async () => {
+      const account = await openWithPassword(store.ports.credentials, unique);
+      await closeAccount(store.ports, account);
+      return account;
+    };
 
     it('keeps an account as it was opened, on each plan and held to any scopes', async () => {
       for (const plan of [...Object.values(PLANS), ENTERPRISE])
@@ -30,14 +50,55 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
         }
     });
 
-    it('lists all accounts or a part of them, ascending by id', async () => {
-      const added = [];
+    it('finds nothing that was never opened', async () => {
+      expect(await accounts.findByEmail(unique.email())).toBeUndefined();
+      expect(await accounts.findById(INT64_MAX as AccountId)).toBeUndefined();
+    });
+
+    it('lists all accounts, or the given part of them, ascending by id', async () => {
+      const added: AccountId[] = [];
       for (const name of ['b', 'a', 'd', 'c'])
-        added.push(await accounts.open(unique.account(`${name}-${unique.email()}`)));
-      expect((await accounts.list()).slice(-4)).toEqual(added);
-      expect(await accounts.list({ after: added[0]?.id, limit: 2 })).toEqual(added.slice(1, 3));
-      expect(await accounts.list({ after: added[0]?.id })).toEqual(added.slice(1));
-      expect(await accounts.list({ after: added[3]?.id, limit: 2 })).toEqual([]);
+        added.push((await accounts.open(unique.account(`${name}-${unique.email()}`))).id);
+      const [first, , , last] = added;
+      const all = await idsOf();
+      for (const [part, found] of [
+        [undefined, all],
+        [{ limit: 2 }, all.slice(0, 2)],
+        [{ after: first, limit: 2 }, added.slice(1, 3)],
+        [{ after: first }, added.slice(1)],
+        [{ after: last, limit: 2 }, []],
+      ] as const)
+        expect({ part, found: await idsOf(part) }).toEqual({ part, found });
+      expect(all.slice(-4)).toEqual(added);
+    });
+
+    it('lists as many as are asked for, and all of them unless a limit is given', async () => {
+      const added = (await atOnce(101, () => accounts.open(unique.account()))).map(({ id }) => id);
+      added.sort((one, other) => Number(one - other));
+      const after = ((added[0] ?? 0n) - 1n) as AccountId;
+      expect(await idsOf({ after, limit: 101 })).toEqual(added);
+      expect(await idsOf({ after })).toEqual(added);
+    });
+
+    for (const [question, ask] of [
+      ['by its id', ({ id }: Account) => accounts.findById(id)],
+      ['by its former address', ({ email }: Account) => accounts.findByEmail(email)],
+      ['by the address that it has since', ({ id }: Account) => accounts.findByEmail(closedEmail(id))],
+      ['for a change', ({ id }: Account) => stateOf((refuse) => accounts.change(closedEmail(id), refuse))],
+    ] as const)
+      it(`finds no closed account ${question}`, async () => {
+        expect(await ask(await closed())).toBeUndefined();
+      });
+
+    it('lists no closed account', async () => {
+      const { id } = await closed();
+      expect(await idsOf()).not.toContain(id);
+    });
+
+    it('opens another account under the former address of a closed one, with an id that none had', async () => {
+      const former = await closed();
+      const { id } = await accounts.open(unique.account(former.email));
+      expect(id > former.id).toBe(true);
     });
 
     it('leaves an existing account unchanged', async () => {
@@ -52,9 +113,9 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       const { id, email } = account;
       const bystander = await accounts.open(unique.account());
       const changes: readonly Pick<Account, 'plan' | 'scopes'>[] = [
-        { plan: ENTERPRISE, scopes: ['orders:read', 'orders:write'] },
-        { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: SCOPES },
-        { plan: PLANS.business, scopes: undefined },
+        { plan: ENTERPRISE, scopes: SCOPES },
+        { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: undefined },
+        { plan: PLANS.business, scopes: ['orders:read', 'orders:write'] },
       ];
       for (const change of changes) {
         const before = account;
@@ -88,16 +149,51 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       expect(await accounts.findById(id)).toMatchObject({ plan: { perMinute: ENTERPRISE.perMinute + 10 } });
     });
 
+    it('changes nothing if that is refused', async () => {
+      const account = await accounts.open(unique.account());
+      expect(await stateOf<Account | undefined>((refuse) => accounts.change(account.email, refuse))).toEqual(account);
+      expect(await accounts.findById(account.id)).toEqual(account);
+    });
+
+    it('makes a decision once', async () => {
+      const { email } = await accounts.open(unique.account());
+      const keep = (account: Account | undefined) => account as Account;
+      expect(await timesDecided((decide) => accounts.change(email, decide), keep)).toBe(1);
+    });
+
+    it('changes nothing but plan and scopes: the password stays', async () => {
+      const account = await openWithPassword(store.ports.credentials, unique, 'hash');
+      await accounts.change(account.email, () => ({ ...account, plan: PLANS.pro }));
+      expect(await store.ports.credentials.findById(account.id)).toMatchObject({ passwordHash: 'hash' });
+    });
+
     it('opens one account for one address, however it is composed and many calls race', async () => {
       const composed = ['rac\u00e9@example.com', 'race\u0301@example.com'] as const;
       const racers = await atOnce(20, (index) => accounts.open(unique.account(composed[index % 2])));
       expect(new Set(racers.map(({ id }) => id)).size).toBe(1);
-      const [account] = racers;
-      expect(composed).toContain(account?.email);
-      for (const email of composed) {
-        expect(await accounts.findByEmail(email)).toEqual(account);
-        expect(await stateOf((refuse) => accounts.change(email, refuse))).toEqual(account);
-      }
+    });
+
+    describe('an address', () => {
+      const [exact, canonical] = ['zo\u00eb@example.com.', 'zo\u00eb@example.com'];
+      const alone = 'eve@example.com.';
+      beforeAll(async () => {
+        for (const email of [exact, canonical]) await store.addOlder(email);
+        await accounts.open(unique.account(alone));
+      });
+      for (const [method, find] of [
+        ['findByEmail', (email: string) => accounts.findByEmail(email)],
+        ['open', (email: string) => accounts.open(unique.account(email))],
+        ['change', (email: string) => stateOf<Account | undefined>((refuse) => accounts.change(email, refuse))],
+      ] as const)
+        for (const [written, found] of [
+          [exact, exact],
+          [canonical, canonical],
+          ['zoe\u0308@EXAMPLE.com', canonical],
+          ['eve@example.com', alone],
+        ] as const)
+          it(`leads ${method} to the account with exactly it, or else with its canonical form: ${written}`, async () => {
+            expect((await find(written))?.email).toBe(found);
+          });
     });
   });
 }

@@ -19,24 +19,29 @@ import type { PagePlace } from '../../kernel/page.js';
 import {
   addKey,
   atOnce,
+  changePassword,
+  closeAccount,
   NOON as now,
   openBefore,
+  openWithPassword,
   present,
   race,
   replaceKey,
   revokeKey,
   stateOf,
+  timesDecided,
+  undo,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'requestRecords';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'idempotency' | 'requestRecords';
 
 const NOBODY = { id: INT64_MAX as ApiKeyId, accountId: INT64_MAX as AccountId };
 
 /** The guarantees of every `ApiKeyRepository`. */
 export function apiKeyRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, expect, until } = framework;
+  const { describe, it, beforeAll, expect, until } = framework;
   describe(`an API key repository (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
@@ -74,6 +79,16 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.findByHash(hash)).toMatchObject({ account: { scopes }, key: { scopes: undefined } });
     });
 
+    it('finds a key by its hash as it has become, within seconds, also once it is revoked and its account closed', async () => {
+      const opened = await openWithPassword(ports.credentials, unique);
+      const { id, hash } = await add({ accountId: opened.id });
+      expect(await keys.findByHash(hash)).toMatchObject({ key: { revokedAt: undefined } });
+      await revokeKey(ports, id, now);
+      await closeAccount(ports, opened);
+      await until(async () => (await keys.findByHash(hash))?.key.revokedAt === now);
+      expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
+    });
+
     it('finds nothing for an unknown key', async () => {
       expect(await keys.findByHash(draft().hash)).toBeUndefined();
       expect(await keys.findById(NOBODY.id)).toBeUndefined();
@@ -91,7 +106,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         await add({ accountId, createdAt: startOf(DAY, now), expiresAt: now });
         const [revoked, disabled] = [await add({ accountId }), await add({ accountId })];
         const lasting = await add({ accountId });
-        await revokeKey(ports, revoked.id, now);
+        // By a clock that is ahead.
+        await revokeKey(ports, revoked.id, later(now, HOUR));
         await keys.change(disabled.id, ({ key }) => ({ ...present(key), disabledAt: now }));
         await add();
         const state = { account: opened, activeKeys: 3, madeToday: 4 };
@@ -155,6 +171,52 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         ]);
         const replacedBy = (await keys.findByHash(replacement.hash))?.key.id;
         expect((await keys.findById(id))?.key).toMatchObject({ name: 'x'.repeat(10), replacedBy });
+      });
+
+      it('to take a key back is made on what others have decided, and they on it', async () => {
+        const { id } = await add({ name: '' });
+        await Promise.all([
+          atOnce(5, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
+          keys.rollBack(id, ({ key }) => ({ key: { ...present(key), revokedAt: now } })),
+          atOnce(5, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
+        ]);
+        expect((await keys.findById(id))?.key).toMatchObject({ name: 'x'.repeat(10), revokedAt: now });
+      });
+
+      it('on a key is stored before the password changes, or made on the account afterwards', async () => {
+        const opened = await openWithPassword(ports.credentials, unique);
+        const ids = (await atOnce(15, () => add({ accountId: opened.id }))).map(({ id }) => id);
+        const versions = async () => (await keys.list(opened.id)).map(({ key }) => key.name);
+        const nameByVersion = (id: ApiKeyId) =>
+          keys.change(id, (state) => ({ ...present(state.key), name: `${present(state.account).credentialVersion}` }));
+        const [stored] = await Promise.all([changePassword(ports, opened).then(versions), ...ids.map(nameByVersion)]);
+        const former = `${opened.credentialVersion}`;
+        expect((await versions()).map((name) => name === former)).toEqual(stored.map((name) => name === former));
+      });
+
+      it('is made once', async () => {
+        const key = await add();
+        const [change, replace, rollBack] = [
+          () => timesDecided(keys.change.bind(keys, key.id), () => key),
+          () => timesDecided(keys.replace.bind(keys, key.id, now), () => ({ old: key, replacement: draft() })),
+          () => timesDecided(keys.rollBack.bind(keys, key.id), () => ({ key })),
+        ];
+        const addition = () => timesDecided(keys.add.bind(keys, account.id, now), () => ({ key: draft() }));
+        for (const [name, times] of Object.entries({ addition, change, replace, rollBack }))
+          expect({ name, times: await times() }).toEqual({ name, times: 1 });
+      });
+
+      it('on a new key and on a rotation is undone with its transaction, and so are their notices', async () => {
+        const opened = await openAccount();
+        const old = await add({ accountId: opened.id });
+        const notices = () => ports.accountMails.claim({ limit: 1_000, lease: HOUR });
+        await notices();
+        await undo(ports, opened, async (transaction) => {
+          await addKey(ports, unique.key(opened), undefined, transaction);
+          await replaceKey(ports, old.id, unique.key(opened), undefined, transaction);
+        });
+        expect(await keys.list(opened.id)).toEqual([{ account: opened, key: old }]);
+        expect(await notices()).toEqual([]);
       });
 
       it('on a rotation is stored with both keys', async () => {
@@ -239,17 +301,22 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       await revokeKey(ports, second.id, ended);
       for (let made = 0; made < 3; made += 1) await add({ accountId, expiresAt: later(ended, -made) });
       const lasting = await add({ accountId, createdAt: longAgo });
+      const records = ports.requestRecords;
       for (const { id } of [second, lasting]) {
-        const used = { accountId, keyId: id, at: now, isUse: true, operation: 'GET /v1/pets' };
-        ports.requestRecords.record(used);
+        const refusal = { operation: 'list', code: 'key_banned', requestId: unique.name() };
+        const used = { accountId, keyId: id, at: now, isUse: true, isAdmitted: false, operation: 'list', refusal };
+        records.record(used);
       }
-      await until(async () => (await operationsOf(lasting.id)).length === 1);
+      await until(async () => (await records.listRefusals(accountId)).length === 2);
       expect(await keys.purge(ended)).toBe(4);
       expect(await keys.purge(ended)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
+      expect(await keys.findById(first.id)).toMatchObject({ key: { replacedBy: undefined } });
       expect(await keys.findByHash(second.hash)).toBeUndefined();
       expect(await operationsOf(second.id)).toEqual([]);
       expect(await operationsOf(lasting.id)).toHaveLength(1);
+      expect(await records.listRefusals(accountId)).toMatchObject([{ keyId: lasting.id }]);
+      expect(await records.listUsage(accountId, 'day', longAgo)).toMatchObject([{ refused: 1 }]);
       const next = await add({ accountId });
       expect(next.id > lasting.id).toBe(true);
     });
@@ -266,18 +333,47 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
     it('lists the keys of one account, or of all, or a part of them, ascending by id', async () => {
       const [one, other] = [await openAccount(), await openAccount()];
-      const added = [];
-      for (const { id: accountId } of [one, other, one, other, one]) added.push(await add({ accountId }));
-      const [first, second, third] = added.filter(({ accountId }) => accountId === one.id);
-      const part = async (...asked: Parameters<ApiKeyRepository['list']>) =>
-        (await keys.list(...asked)).map(({ key }) => key);
-      expect(await part(one.id)).toEqual([first, second, third]);
-      expect((await part()).slice(-5)).toEqual(added);
-      expect(await part(one.id, { limit: 2 })).toEqual([first, second]);
-      expect(await part(one.id, { after: second?.id, limit: 2 })).toEqual([third]);
-      expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);
-      expect(await part(undefined, { after: first?.id, limit: 3 })).toEqual(added.slice(1, 4));
-      expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
+      const added: ApiKeyId[] = [];
+      for (const { id: accountId } of [one, other, one, other, one]) added.push((await add({ accountId })).id);
+      const [first, , third, , fifth] = added;
+      const all = (await keys.list()).map(({ key }) => key.id);
+      expect(all.slice(-5)).toEqual(added);
+      for (const [owner, part, found] of [
+        [one.id, {}, [first, third, fifth]],
+        [undefined, { limit: 2 }, all.slice(0, 2)],
+        [one.id, { limit: 2 }, [first, third]],
+        [one.id, { after: third, limit: 2 }, [fifth]],
+        [one.id, { after: fifth, limit: 2 }, []],
+        [undefined, { after: first, limit: 3 }, added.slice(1, 4)],
+        [undefined, { after: first }, added.slice(1)],
+      ] as const) {
+        const ids = (await keys.list(owner, part)).map(({ key }) => key.id);
+        expect({ owner, part, found: ids }).toEqual({ owner, part, found });
+      }
+    });
+
+    describe('of 101 keys', () => {
+      let accountId: AccountId;
+      let added: ApiKeyId[];
+      beforeAll(async () => {
+        accountId = (await openAccount()).id;
+        added = (await atOnce(101, () => add({ accountId, expiresAt: now }))).map(({ id }) => id);
+        added.sort((one, other) => Number(one - other));
+      });
+      const newestFirst = () => added.toReversed();
+      const page = (place: PagePlace<ApiKeyId>) =>
+        keys.search({ accountId, states: KEY_STATES, at: now, limit: 101, ...place });
+      for (const [question, expected, ask] of [
+        ['list', () => added, async () => (await keys.list(accountId, { limit: 101 })).map(({ key }) => key)],
+        ['list without a limit', () => added, async () => (await keys.list(accountId)).map(({ key }) => key)],
+        ['listActive', () => added, () => keys.listActive(accountId, later(now, -1))],
+        ['listPast', newestFirst, () => keys.listPast({ accountId, at: now, limit: 101 })],
+        ['search', newestFirst, () => page({})],
+        ['search back', newestFirst, () => page({ before: ((added[0] ?? 0n) - 1n) as ApiKeyId })],
+      ] as const)
+        it(`gives as many as are asked for: ${question}`, async () => {
+          expect((await ask()).map(({ id }) => id)).toEqual(expected());
+        });
     });
 
     it('lists an account’s past keys, the latest end first', async () => {
@@ -287,9 +383,11 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         // Two keys end at each instant; one expires and one is revoked first.
         const endsAt = later(now, -Math.floor(minutes / 2) * MINUTE);
         const isRevoked = minutes % 3 === 0;
-        const key = await add({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt });
+        const key = await add({ accountId, expiresAt: isRevoked ? later(now, 2 * HOUR) : endsAt });
         over.push(isRevoked ? await revokeKey(ports, key.id, endsAt) : key);
       }
+      // By a clock that is ahead.
+      over.push(await revokeKey(ports, (await add({ accountId })).id, later(now, HOUR)));
       await add({ accountId });
       await add({ accountId, expiresAt: later(now, 1) });
       await add({ expiresAt: now });
@@ -345,23 +443,26 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await search(String.raw`k\s`)).toEqual([String.raw`back\slash`]);
     });
 
-    it('finds keys page by page, forwards and back, each once', async () => {
-      const { id: accountId } = await openAccount();
-      const added: ApiKey[] = [];
-      for (let number = 0; number < 7; number += 1) {
-        const key = await add({ accountId, name: number === 3 ? 'other' : `shop ${number}` });
-        added.unshift(number % 2 === 0 ? key : await revokeKey(ports, key.id, now));
-      }
-      const choices: readonly (readonly KeyState[])[] = [KEY_STATES, ['active', 'disabled'], ['revoked']];
-      for (const states of choices) {
-        const expected = added.filter((key) => key.name !== 'other' && states.includes(keyState(key, now)));
-        const search = (place: PagePlace<ApiKeyId>) =>
-          keys.search({ accountId, states, name: 'shop', at: now, limit: 2, ...place });
-        for (const [place, { id }] of expected.entries()) {
-          expect(await search({ after: id })).toEqual(expected.slice(place + 1, place + 3));
-          expect(await search({ before: id })).toEqual(expected.slice(Math.max(0, place - 2), place));
+    for (const states of [KEY_STATES, ['active', 'disabled'], ['revoked']] as const)
+      it(`finds keys page by page, forwards and back, each once: ${states.join()}`, async () => {
+        const { id: accountId } = await openAccount();
+        const added: ApiKey[] = [];
+        for (let number = 0; number < 7; number += 1) {
+          const key = await add({ accountId, name: number === 3 ? 'other' : `shop ${number}` });
+          added.unshift(number % 2 === 0 ? key : await revokeKey(ports, key.id, now));
         }
-      }
-    });
+        const wanted = added.filter(
+          (key) => key.name !== 'other' && states.some((each) => each === keyState(key, now)),
+        );
+        const ids = wanted.map(({ id }) => id);
+        for (const [place, id] of ids.entries())
+          for (const [asked, found] of [
+            [{ after: id }, ids.slice(place + 1, place + 3)],
+            [{ before: id }, ids.slice(Math.max(0, place - 2), place)],
+          ] as const) {
+            const page = await keys.search({ accountId, states, name: 'shop', at: now, limit: 2, ...asked });
+            expect({ asked, found: page.map((key) => key.id) }).toEqual({ asked, found });
+          }
+      });
   });
 }

@@ -1,6 +1,6 @@
 import { type AttemptCounter, type AttemptState, decideAttempt } from '../../accounts/attempt-counter.js';
 import { DAY, later, MINUTE } from '../../kernel/clock.js';
-import { atOnce, NOON, openBefore, stateOf, Unique } from './fixtures.js';
+import { atOnce, NOON, openBefore, stateOf, timesDecided, Unique } from './fixtures.js';
 import type { Open, TestFramework } from './framework.js';
 
 const LIMIT = { most: 10, within: 15 * MINUTE };
@@ -33,6 +33,11 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       }
     });
 
+    it('makes a decision once', async () => {
+      const decide = (state: AttemptState) => decideAttempt(state, { ...LIMIT, now: NOON });
+      expect(await timesDecided((each) => attempts.count(unique.hash(), each), decide)).toBe(1);
+    });
+
     it('admits exactly the limit under a race', async () => {
       const subject = unique.hash();
       const answers = await atOnce(40, () => count(subject));
@@ -50,13 +55,14 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(await timesOf(subject)).toHaveLength(10);
     });
 
-    it('takes back only the last attempt, and nothing if there is none', async () => {
-      const subject = unique.hash();
+    it('takes back only the last attempt of the subject, and nothing if there is none', async () => {
+      const [subject, other] = [unique.hash(), unique.hash()];
+      await count(other);
       await attempts.refund(subject);
       for (const minute of [1, 0]) await count(subject, later(NOON, minute * MINUTE));
       for (const left of [[later(NOON, MINUTE)], [], []]) {
         await attempts.refund(subject);
-        expect(await timesOf(subject)).toEqual(left);
+        expect([await timesOf(subject), await timesOf(other)]).toEqual([left, [NOON]]);
       }
     });
 
@@ -68,14 +74,12 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
     });
 
     it('purges what no longer counts, and nothing else', async () => {
-      const [old, young] = [unique.hash(), unique.hash()];
-      await count(old, later(NOON, DAY));
-      await count(young, later(NOON, DAY + MINUTE));
-      expect(await attempts.purge(later(NOON, DAY + LIMIT.within))).toBeGreaterThanOrEqual(1);
-      expect([await timesOf(old), await timesOf(young)]).toEqual([[], [later(NOON, DAY + MINUTE)]]);
-      await attempts.clear(old);
-      expect(await attempts.purge(later(NOON, DAY + LIMIT.within))).toBe(0);
-      expect(await attempts.purge(later(NOON, 2 * DAY))).toBe(1);
+      await attempts.purge(later(NOON, DAY));
+      const subject = unique.hash();
+      await count(subject, later(NOON, DAY));
+      const end = later(NOON, DAY + LIMIT.within);
+      expect([await attempts.purge(later(end, -1)), await timesOf(subject)]).toEqual([0, [later(NOON, DAY)]]);
+      expect([await attempts.purge(end), await timesOf(subject)]).toEqual([1, []]);
     });
   });
 }

@@ -1,4 +1,4 @@
-import type { Account, AccountId } from '../../accounts/account.js';
+import { type Account, type AccountId, closedEmail } from '../../accounts/account.js';
 import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/mails/account-mail.js';
 import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
 import type { ApiKey } from '../../accounts/keys/api-key.js';
@@ -17,6 +17,7 @@ import { INT64_MAX } from '../../kernel/int64.js';
 import {
   addKey,
   atOnce,
+  byOperator,
   claimOne,
   closeAccount,
   mailLink,
@@ -24,22 +25,25 @@ import {
   openBefore,
   openWithPassword,
   outcomes,
+  present,
   race,
   replaceKey,
   revokeKey,
   stateOf,
+  timesDecided,
   Unique,
   type UniqueLink,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
+import { newWebhook } from './webhook-store.js';
 
-type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords' | 'webhooks';
 
 const NOBODY = INT64_MAX as AccountId;
 
 /** The guarantees of every `CredentialRepository`. */
 export function credentialRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, expect } = framework;
+  const { describe, it, expect, until } = framework;
   describe(`a credential repository (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
@@ -211,13 +215,49 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const expired = await addKey(ports, unique.key(account, { expiresAt: NOON }));
         const gone = await addKey(ports, unique.key(account));
         const revoked = await revokeKey(ports, gone.id, instant(1));
+        const { id } = await addKey(ports, unique.key(account));
+        const disabled = await ports.apiKeys.change(id, ({ key }) => ({ ...present(key), disabledAt: NOON }));
         const bystander = await addKey(ports, unique.key(await opened()));
         const keys = async () => (await ports.apiKeys.list(account.id)).map(({ key }) => key);
         await change(account, {});
-        expect(await keys()).toEqual([working, expired, revoked]);
+        expect(await keys()).toEqual([working, expired, revoked, disabled]);
         await change(account, { keysRevokedAt: NOON });
-        expect(await keys()).toEqual([{ ...working, revokedAt: NOON }, expired, revoked]);
+        const ended = { revokedAt: NOON };
+        expect(await keys()).toEqual([{ ...working, ...ended }, expired, revoked, { ...disabled, ...ended }]);
         expect((await ports.apiKeys.findById(bystander.id))?.key).toEqual(bystander);
+      });
+
+      it('deletes the account’s webhooks if it revokes its keys, and no others', async () => {
+        const [account, bystander] = [await opened(), await opened()];
+        for (const owner of [account, bystander])
+          await ports.webhooks.add(byOperator({ accountId: owner.id }), () => newWebhook(owner, unique));
+        const left = () =>
+          Promise.all([account, bystander].map(async ({ id }) => (await ports.webhooks.list(id)).length));
+        await change(account, { revokedLinks: LINK_KINDS });
+        expect(await left()).toEqual([1, 1]);
+        await change(account, { keysRevokedAt: NOON });
+        expect(await left()).toEqual([0, 1]);
+      });
+
+      it('deletes the account’s refusals and hours of usage if it closes it, and no others', async () => {
+        const [account, bystander] = [await opened(), await opened()];
+        const refusal = { operation: 'list', code: 'invalid_parameter', requestId: unique.name() };
+        for (const owner of [account, bystander]) {
+          const { id: keyId } = await addKey(ports, unique.key(owner));
+          ports.requestRecords.record({ accountId: owner.id, keyId, at: NOON, isUse: true, isAdmitted: true, refusal });
+        }
+        const kept = async ({ id }: Account) => {
+          const { requestRecords: records } = ports;
+          return [(await records.listRefusals(id)).length, (await records.listUsage(id, 'hour', instant(0))).length];
+        };
+        await until(async () => (await kept(bystander)).join() === '1,1');
+        await change(account, { keysRevokedAt: NOON });
+        expect(await kept(account)).toEqual([1, 1]);
+        await change(account, { account: { ...account, email: closedEmail(account.id) }, closedAt: NOON });
+        expect([await kept(account), await kept(bystander)]).toEqual([
+          [0, 0],
+          [1, 1],
+        ]);
       });
 
       it('revokes the account’s links of the kinds that were decided on, and no others', async () => {
@@ -245,45 +285,50 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('that closes the account queues its notice, whatever else that ends', async () => {
         const account = await opened();
+        const [id, email] = [unique.name() as AccountMailId, account.email];
         const times = { createdAt: NOON, expiresAt: later(NOON, DAY) };
-        const id = unique.name() as AccountMailId;
-        const notice = {
-          id,
-          accountId: account.id,
-          kind: 'closed',
-          address: account.email,
-          ...times,
-        } as const;
-        const closed = { ...account, email: `closed-${account.id}@invalid` };
+        const notice = { id, accountId: account.id, kind: 'closed', ...times } as const;
         await change(account, {
-          account: closed,
+          account: { ...account, email: closedEmail(account.id) },
           revokedLinks: LINK_KINDS,
           keysRevokedAt: NOON,
-          notice,
+          notice: { ...notice, address: email },
           closedAt: NOON,
         });
-        expect(await claimOne(ports.accountMails)).toMatchObject({
-          id,
-          kind: 'closed',
-          email: account.email,
-          ...times,
-        });
+        expect(await claimOne(ports.accountMails)).toEqual({ ...notice, email, number: 1, failures: 0 });
         await ports.accountMails.markSent(id);
       });
 
-      it('that closes the account has it never found again, and frees its former address', async () => {
+      it('that closes the account has it never found again, by address, id or link', async () => {
         const account = await opened();
         const link = await newLink('reset', account);
-        await change(account, { account: { ...account, email: `closed-${account.id}@invalid` }, closedAt: NOON });
+        await closeAccount(ports, account);
         expect(await credentials.findById(account.id)).toBeUndefined();
-        expect(await credentials.findByEmail(account.email)).toBeUndefined();
+        for (const email of [account.email, closedEmail(account.id)])
+          expect(await credentials.findByEmail(email)).toBeUndefined();
         expect(await credentials.findLink('reset', link.tokenHash)).toBeUndefined();
-        expect(await ports.accounts.findById(account.id)).toBeUndefined();
-        expect(await ports.accounts.findByEmail(account.email)).toBeUndefined();
-        expect((await ports.accounts.list()).map(({ id }) => id)).not.toContain(account.id);
+        expect(await stateOf((refuse) => credentials.change(account.id, refuse))).toBeUndefined();
         await expect(addKey(ports, unique.key(account))).rejects.toMatchObject({ code: 'not_found' });
-        expect((await ports.accounts.open(unique.account(account.email))).id).not.toBe(account.id);
       });
+    });
+
+    it('makes a decision once', async () => {
+      const { tokenHash } = await newLink('reset', await opened());
+      const { tokenHash: signUpHash } = await newSignUp();
+      const { id } = await opened();
+      const account = () => ({ ...unique.account(), credentialVersion: 1, provenAt: undefined });
+      const open = () => ({ account: account(), passwordHash: 'hash' });
+      const keep = (found: Credentials | undefined) => found && { credentials: found };
+      for (const [name, times] of Object.entries({
+        open: () => timesDecided(credentials.open.bind(credentials, unique.email()), open),
+        completeSignUp: () => timesDecided(credentials.completeSignUp.bind(credentials, signUpHash), open),
+        change: () => timesDecided(credentials.change.bind(credentials, id), keep),
+        follow: () =>
+          timesDecided(credentials.follow.bind(credentials, 'reset', tokenHash), (link: MailedLink | undefined) =>
+            keep(link?.credentials),
+          ),
+      }))
+        expect({ name, times: await times() }).toEqual({ name, times: 1 });
     });
 
     describe('a link', () => {
@@ -323,6 +368,18 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await credentials.follow('reset', tokenHash, decide)).toEqual(changed.account);
         expect(await credentials.findById(account.id)).toEqual(changed);
         expect(await credentials.findLink('reset', tokenHash)).toBeUndefined();
+      });
+
+      it('stays if the change doesn’t revoke its kind', async () => {
+        const { tokenHash } = await newLink('change', await opened());
+        const keep = (link: MailedLink | undefined) => link && { credentials: link.credentials, revokedLinks: [] };
+        expect(await credentials.follow('change', tokenHash, keep)).toBeDefined();
+        expect(await credentials.findLink('change', tokenHash)).toBeDefined();
+      });
+
+      it('is found though it has expired: a decision judges that', async () => {
+        const { tokenHash } = await newLink('reset', await opened(), { expiresAt: NOON });
+        expect(await followed('reset', tokenHash)).toMatchObject({ expiresAt: NOON });
       });
 
       it('is purged once it has expired', async () => {

@@ -254,3 +254,33 @@ export async function stateOf<State>(change: (decide: (state: State) => never) =
   if (states.length !== 1) throw new Error('it was not decided once');
   return states[0] as State;
 }
+
+/** How often a change calls its decision. */
+export async function timesDecided<State, Decision>(
+  change: (decide: (state: State) => Decision) => Promise<unknown>,
+  decide: (state: State) => Decision,
+): Promise<number> {
+  let times = 0;
+  await change((state) => {
+    times += 1;
+    return decide(state);
+  });
+  return times;
+}
+
+/** Does the work in a transaction that fails afterwards. */
+export async function undo(
+  { idempotency }: Pick<Ports, 'idempotency'>,
+  { id: accountId }: Pick<Account, 'id'>,
+  work: (transaction: Transaction) => Promise<unknown>,
+): Promise<void> {
+  const failure = new Error('undone by the test');
+  const request = { accountId, key: 'undone', fingerprint: 'undone', now: NOON, expiredUntil: NOON };
+  const outcome: unknown = await idempotency
+    .once(request, async (transaction) => {
+      await work(transaction);
+      throw failure;
+    })
+    .catch((error: unknown) => error);
+  if (outcome !== failure) throw new Error('the work failed by itself', { cause: outcome });
+}

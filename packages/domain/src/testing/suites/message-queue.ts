@@ -1,9 +1,11 @@
-import type { Account, AccountId } from '../../accounts/account.js';
+import { type Account, type AccountId, closedEmail } from '../../accounts/account.js';
+import { publishedData, type StoreEvent } from '../../events/event.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { PagePlace } from '../../kernel/page.js';
 import {
   decideQueueing,
+  deliveryEnded,
   type Message,
   type MessageId,
   type MessageState,
@@ -16,22 +18,27 @@ import {
   addMessage,
   atOnce,
   claimOne,
+  closeAccount,
   NOON,
   openBefore,
   openWithPassword,
   present,
   race,
   stateOf,
+  timesDecided,
+  undo,
   Unique,
 } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { TEXTS } from './samples.js';
 
-type Needed = 'accounts' | 'credentials' | 'messages';
+type Needed = 'accounts' | 'credentials' | 'events' | 'idempotency' | 'messages';
+
+const idsOf = <Id>(items: readonly { readonly id: Id }[]) => items.map(({ id }) => id);
 
 /** The guarantees of every `MessageQueue`. */
 export function messageQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
-  const { describe, it, afterEach, expect } = framework;
+  const { describe, it, beforeAll, afterEach, expect } = framework;
   describe(`a message queue (${name})`, () => {
     const unique = new Unique();
     let adapters: OpenedQueue<Needed>;
@@ -68,14 +75,115 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       for (let index = 0; index < 7; index += 1)
         added.push(await add(`text ${index}`, later(NOON, Math.floor(index / 2) * MINUTE), own));
       await add();
-      const list = (place: PagePlace<MessagePlace>) => messages.listOwn({ accountId: own.id, limit: 2, ...place });
       const expected = added.toSorted((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
-      expect(await messages.listOwn({ accountId: own.id, limit: 100 })).toEqual(expected);
-      expect(await list({})).toEqual(expected.slice(0, 2));
+      expect(await messages.listOwn({ accountId: own.id, limit: 7 })).toEqual(expected);
+      const questions: [PagePlace<MessagePlace>, Message[]][] = [[{}, expected.slice(0, 2)]];
       for (const [place, message] of expected.entries()) {
-        expect(await list({ after: message })).toEqual(expected.slice(place + 1, place + 3));
-        expect(await list({ before: message })).toEqual(expected.slice(Math.max(0, place - 2), place));
+        questions.push([{ after: message }, expected.slice(place + 1, place + 3)]);
+        questions.push([{ before: message }, expected.slice(Math.max(0, place - 2), place)]);
       }
+      for (const [asked, found] of questions) {
+        const page = await messages.listOwn({ accountId: own.id, limit: 2, ...asked });
+        expect({ asked, found: idsOf(page) }).toEqual({ asked, found: idsOf(found) });
+      }
+    });
+
+    describe('of 101 messages', () => {
+      let own: Account;
+      let ids: readonly MessageId[];
+      beforeAll(async () => {
+        own = await openAccount();
+        const added: Message[] = [];
+        // One after the other, because all wait for the lock on the account.
+        while (added.length < 101) added.push(await add('Hello', NOON, own));
+        ids = idsOf(added).sort();
+        for (const claimed of await claim()) await messages.markFailed(claimed);
+      });
+      const before = { id: '' as MessageId, createdAt: NOON };
+      const [oldestFirst, newestFirst] = [() => ids, () => ids.toReversed()];
+      const listed = async (query: MessageQuery) => idsOf((await messages.list(query)).map(({ message }) => message));
+      for (const [question, expected, ask] of [
+        ['list', oldestFirst, () => listed({ accountId: own.id, limit: 101 })],
+        ['list without a limit', oldestFirst, () => listed({ accountId: own.id })],
+        ['list of those that have failed', oldestFirst, () => listed({ status: 'failed', after: before, limit: 101 })],
+        ['listOwn', newestFirst, async () => idsOf(await messages.listOwn({ accountId: own.id, limit: 101 }))],
+        [
+          'listOwn back',
+          newestFirst,
+          async () => idsOf(await messages.listOwn({ accountId: own.id, before, limit: 101 })),
+        ],
+      ] as const)
+        it(`gives as many as are asked for: ${question}`, async () => {
+          expect(await ask()).toEqual(expected());
+        });
+    });
+
+    it('keeps the messages of a closed account, lists them and has them sent', async () => {
+      const own = await openWithPassword(adapters.ports.credentials, unique);
+      const { id } = await add('Hello', NOON, own);
+      await closeAccount(adapters.ports, own);
+      const account = { id: own.id, email: closedEmail(own.id) };
+      expect(await messages.list({ accountId: own.id })).toMatchObject([{ account, message: { id } }]);
+      expect(await claimOne(messages)).toMatchObject({ id, from: account.email });
+    });
+
+    it('makes a decision once', async () => {
+      const { id, ...message } = { id: newId(), accountId: account.id, text: 'Hello', createdAt: NOON };
+      const add = (state: QueueingState) => decideQueueing(state, { message: { id, ...message }, limit: 1_000 });
+      const adding = timesDecided((decide) => messages.add({ message: { id, ...message }, limit: 1 }, decide), add);
+      expect(await adding).toBe(1);
+      const again = () => ({ status: 'queued', failures: 0 }) as const;
+      expect(await timesDecided((decide) => messages.retry(id, decide), again)).toBe(1);
+    });
+
+    it('has no message whose transaction has failed', async () => {
+      const message = { id: newId(), accountId: account.id, text: 'Hello', createdAt: NOON };
+      await undo(adapters.ports, account, (transaction) => addMessage(adapters.ports, message, transaction));
+      expect(await messages.findById(account.id, message.id)).toBeUndefined();
+      expect(await claim()).toEqual([]);
+    });
+
+    describe('the event of a message', () => {
+      const eventsOf = async (by: Account): Promise<readonly (readonly [string, unknown])[]> => {
+        const { events } = adapters.ports;
+        while ((await events.publish(100)) > 0);
+        const types = ['message.sent', 'message.failed'] as const;
+        const page = await events.list({ accountId: by.id, types, limit: 100 });
+        return page.events.map(({ type, data }) => [type, JSON.parse(data)]);
+      };
+      const event = (message: Message, status: 'sent' | 'failed') => {
+        const stored: StoreEvent = deliveryEnded(message, status);
+        return [stored.type, JSON.parse(publishedData(stored))];
+      };
+
+      it('is stored for its account once it is sent, and once only', async () => {
+        const own = await openAccount();
+        const message = await add('Hello', NOON, own);
+        expect(await eventsOf(own)).toEqual([]);
+        for (let times = 0; times < 2; times += 1) await messages.markSent(message.id);
+        expect(await eventsOf(own)).toEqual([event(message, 'sent')]);
+      });
+
+      it('is stored once it has failed, and another one if it is sent all the same', async () => {
+        const own = await openAccount();
+        const message = await addFailed(NOON, own);
+        expect(await eventsOf(own)).toEqual([event(message, 'failed')]);
+        await messages.markSent(message.id);
+        expect(await eventsOf(own)).toEqual([event(message, 'failed'), event(message, 'sent')]);
+      });
+
+      it('is not stored for a failure after a later claim, nor after it was sent', async () => {
+        const own = await openAccount();
+        const message = await add('Hello', NOON, own);
+        const stale = await claimOne(messages);
+        await letPass(MINUTE);
+        const claimed = await claimOne(messages);
+        await messages.markFailed(stale);
+        expect(await adapters.ports.events.oldestUnpublished()).toBeUndefined();
+        await messages.markSent(message.id);
+        await messages.markFailed(claimed);
+        expect(await eventsOf(own)).toEqual([event(message, 'sent')]);
+      });
     });
 
     it('deletes sent and failed messages up to an instant in batches, and never a queued one', async () => {

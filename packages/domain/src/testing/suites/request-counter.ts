@@ -26,10 +26,13 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
     const newAddress = () => ({ address: `address ${id()}` });
     let counter: RequestCounter;
     let requester: KeyRequester;
-    const openWithBans = () => open(DEFAULT_BAN_POLICY);
-    openBefore(framework, openWithBans, ({ ports }) => {
-      counter = ports.requests;
-    });
+    openBefore(
+      framework,
+      () => open(DEFAULT_BAN_POLICY),
+      ({ ports }) => {
+        counter = ports.requests;
+      },
+    );
     beforeEach(() => {
       requester = keyOf();
     });
@@ -58,18 +61,69 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       expect(numbers).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
     });
 
-    it('tells the bans of several keys in one look-up, and those only that have not ended', async () => {
+    it('tells the bans of several keys in one look-up, until the instant at which each ends', async () => {
       const [banned, alsoBanned, other] = [requester, keyOf(requester.accountId), keyOf(requester.accountId)];
       const all = [other, banned, alsoBanned];
       expect(await counter.bansOf(all, noon)).toEqual(new Map());
       await countTimes(51, noon, { requester: banned, limits: once });
       await countTimes(51, later(noon, MINUTE), { requester: alsoBanned, limits: once });
       const [end, laterEnd] = [later(noon, 5 * MINUTE), later(noon, 6 * MINUTE)];
-      const bans = new Map([[banned.keyId, end] as const, [alsoBanned.keyId, laterEnd] as const]);
-      expect(await counter.bansOf(all, later(noon, MINUTE))).toEqual(bans);
-      expect(await counter.bansOf(all, end)).toEqual(new Map([[alsoBanned.keyId, laterEnd]]));
-      expect(await counter.bansOf([other], noon)).toEqual(new Map());
-      expect(await counter.bansOf([], noon)).toEqual(new Map());
+      const [one, another] = [[banned.keyId, end] as const, [alsoBanned.keyId, laterEnd] as const];
+      for (const [asked, now, found] of [
+        [all, later(noon, MINUTE), [one, another]],
+        [all, later(end, -1), [one, another]],
+        [all, end, [another]],
+        [[other], noon, []],
+        [[], noon, []],
+      ] as const)
+        expect({ asked, now, found: await counter.bansOf(asked, now) }).toEqual({ asked, now, found: new Map(found) });
+    });
+
+    it('bans by its policy', async () => {
+      const policy: BanPolicy = { refusals: 2, firstBan: MINUTE, longestBan: MINUTE };
+      const { ports, close } = await open(policy);
+      const outcomes = [];
+      for (let sent = 0; sent < 3; sent += 1)
+        outcomes.push((await ports.requests.count({ requester, limits: once, now: noon })).outcome);
+      expect(outcomes).toEqual(['admitted', 'rate_limited', 'key_banned']);
+      await close();
+    });
+
+    it('never bans an address', async () => {
+      const verdicts = await countTimes(60, noon, {
+        requester: newAddress(),
+        limits: { perMinute: 1, perDay: Infinity },
+      });
+      expect(verdicts.filter(({ outcome }) => outcome === 'rate_limited')).toHaveLength(59);
+    });
+
+    it('decides by the limits that the request names', async () => {
+      await count(noon, { limits: once });
+      for (const [perMinute, outcome] of [
+        [2, 'admitted'],
+        [2, 'rate_limited'],
+        [3, 'admitted'],
+      ] as const)
+        expect(await count(noon, { limits: { perMinute, perDay: 100 } })).toMatchObject({ outcome });
+    });
+
+    it('counts the minute and the day until their ends, and anew from then on', async () => {
+      const midnight = later(noon, DAY / 2);
+      for (const [now, minute, day] of [
+        [later(midnight, -MINUTE - 1), 1, 1],
+        [later(midnight, -MINUTE), 1, 2],
+        [later(midnight, -1), 2, 3],
+        [midnight, 1, 1],
+      ] as const)
+        expect(await count(now)).toMatchObject({ minute: { used: minute }, day: { used: day } });
+    });
+
+    it('purges nothing that a decision needs', async () => {
+      await countTimes(51, noon, { limits: once });
+      const verdict = await look(noon, { limits: once });
+      expect(await counter.purge(noon)).toBeGreaterThanOrEqual(0);
+      expect(await look(noon, { limits: once })).toEqual(verdict);
+      expect(verdict).toMatchObject({ outcome: 'key_banned', day: { used: 1 } });
     });
 
     it('gives the keys of an account one quota, and other accounts their own', async () => {

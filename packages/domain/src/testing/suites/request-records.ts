@@ -4,7 +4,7 @@ import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../
 import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../limits/show-usage.js';
 import { MOST_REFUSALS, type Refusal, type RequestRecords, type UsageSpan } from '../../limits/request-records.js';
-import { addKey, closeAccount, NOON, openBefore, openWithPassword, Unique } from './fixtures.js';
+import { addKey, closeAccount, NOON, openBefore, openWithPassword, present, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords';
@@ -72,14 +72,16 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
           { operation: 'add', lastUsedAt: minute(4) },
           { operation: 'list', lastUsedAt: minute(3) },
         ];
-        const ids = [other, unused, one].map(({ keyId }) => keyId);
-        expect(await ports.apiKeys.listOperations(ids)).toEqual(
-          new Map([
-            [one.keyId, operations],
-            [other.keyId, [{ operation: 'list', lastUsedAt: minute(0) }]],
-          ]),
-        );
-        expect(await ports.apiKeys.listOperations([])).toEqual(new Map());
+        const ofOne = [one.keyId, operations] as const;
+        const ofOther = [other.keyId, [{ operation: 'list', lastUsedAt: minute(0) }]] as const;
+        for (const [asked, found] of [
+          [[other, unused, one], new Map<ApiKeyId, unknown>([ofOne, ofOther])],
+          [[one], new Map([ofOne])],
+          [[], new Map()],
+        ] as const) {
+          const ids = asked.map(({ keyId }) => keyId);
+          expect({ ids, found: await ports.apiKeys.listOperations(ids) }).toEqual({ ids, found });
+        }
       });
     });
 
@@ -114,18 +116,29 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
           usage(later(DAY_ONE, DAY - HOUR), 1, 0),
           usage(later(DAY_ONE, DAY), 0, 1),
         ];
-        const list = (...asked: [UsageSpan, Instant, ApiKeyId?]) => records.listUsage(accountId, ...asked);
-        expect(await list('day', DAY_ONE)).toEqual(days);
-        expect(await list('day', later(DAY_ONE, DAY))).toEqual(days.slice(1));
-        expect(await list('hour', DAY_ONE)).toEqual(hours);
-        expect(await list('hour', later(NOON_HOUR, HOUR))).toEqual(hours.slice(1));
-        expect(await list('hour', NOON_HOUR, other.keyId)).toEqual([usage(NOON_HOUR, 1, 0)]);
-        expect(await list('day', DAY_ONE, strangers.keyId)).toEqual([]);
-        const all = [one.keyId, other.keyId, strangers.keyId];
-        const sum = (span: UsageSpan, from: Instant) => records.sumUsageByKey(accountId, span, from, all);
-        const ofOther = { keyId: other.keyId, admitted: 1, refused: 0 };
-        expect(await sum('day', DAY_ONE)).toEqual([{ keyId: one.keyId, admitted: 4, refused: 3 }, ofOther]);
-        expect(await sum('hour', later(NOON_HOUR, HOUR))).toEqual([{ keyId: one.keyId, admitted: 1, refused: 1 }]);
+        for (const [span, from, keyId, found] of [
+          ['day', DAY_ONE, undefined, days],
+          ['day', later(DAY_ONE, DAY), undefined, days.slice(1)],
+          ['hour', DAY_ONE, undefined, hours],
+          ['hour', later(NOON_HOUR, HOUR), undefined, hours.slice(1)],
+          ['hour', NOON_HOUR, other.keyId, [usage(NOON_HOUR, 1, 0)]],
+          ['day', DAY_ONE, strangers.keyId, []],
+        ] as const) {
+          const asked = { span, from, keyId };
+          expect({ asked, found: await records.listUsage(accountId, span, from, keyId) }).toEqual({ asked, found });
+        }
+        const sum = (keyId: ApiKeyId, admitted: number, refused: number) => ({ keyId, admitted, refused });
+        const ofOther = sum(other.keyId, 1, 0);
+        for (const [span, from, keys, found] of [
+          ['day', DAY_ONE, [strangers, other, one], [sum(one.keyId, 4, 3), ofOther]],
+          ['hour', DAY_ONE, [other, one], [sum(one.keyId, 4, 3), ofOther]],
+          ['hour', DAY_ONE, [other], [ofOther]],
+          ['hour', later(NOON_HOUR, HOUR), [strangers, other, one], [sum(one.keyId, 1, 1)]],
+        ] as const) {
+          const asked = { span, from, ids: keys.map(({ keyId }) => keyId) };
+          const sums = await records.sumUsageByKey(accountId, span, from, asked.ids);
+          expect({ asked, found: sums }).toEqual({ asked, found });
+        }
         record(one, 2, 0);
         await untilIncluded(accountId, 10);
       });
@@ -133,7 +146,7 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       it('tell the time of the last request that they include, if it was in the given hours', async () => {
         const key = await newKey();
         expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBeUndefined();
-        for (const minutes of [3, 61, 7]) record(key, 1, 0, later(NOON_HOUR, minutes * MINUTE));
+        for (const minutes of [3, 61, 60]) record(key, 1, 0, later(NOON_HOUR, minutes * MINUTE));
         await untilIncluded(key.accountId, 3);
         const last = later(NOON_HOUR, 61 * MINUTE);
         expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBe(last);
@@ -155,12 +168,13 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         expect(await list('day')).toHaveLength(1);
       });
 
-      it('by hour are deleted with their account', async () => {
+      it('by hour are deleted with their account, and its days stay', async () => {
         const [key, others] = [await newKey(), await newKey()];
         for (const each of [key, others]) record(each, 1, 0);
         for (const { accountId } of [key, others]) await untilIncluded(accountId, 1);
         await close(key.accountId);
         expect(await records.listUsage(key.accountId, 'hour', DAY_ONE)).toEqual([]);
+        expect(await records.listUsage(key.accountId, 'day', DAY_ONE)).toHaveLength(1);
         expect(await records.listUsage(others.accountId, 'hour', DAY_ONE)).toHaveLength(1);
       });
     });
@@ -184,9 +198,12 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         const second = record(one, 1);
         const sameTime = record(one, 1);
         await untilThere(one.accountId, sameTime);
-        const key = { name: undefined, ending: 'wxyz' };
+        await ports.apiKeys.change(one.keyId, (state) => ({ ...present(state.key), name: 'renamed' }));
         expect(await records.listRefusals(one.accountId)).toEqual(
-          [third, sameTime, second, first].map((each) => ({ ...each, key })),
+          [third, sameTime, second, first].map((each) => {
+            const name = each.keyId === one.keyId ? 'renamed' : undefined;
+            return { ...each, key: { name, ending: 'wxyz' } };
+          }),
         );
       });
 

@@ -1,5 +1,5 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import { HOUR, later, MINUTE } from '../../kernel/clock.js';
+import { DAY, HOUR, later, MINUTE } from '../../kernel/clock.js';
 import { decideBeginning, LONGEST_SESSION, type Session, SESSION_IDLE_TIME } from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
 import {
@@ -11,6 +11,7 @@ import {
   openWithPassword,
   present,
   stateOf,
+  timesDecided,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -56,6 +57,16 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account: after });
     });
 
+    it('makes a decision once', async () => {
+      const account = await opened();
+      expect(
+        await timesDecided(
+          (decide) => sessions.add(account.id, decide),
+          () => sessionOf(account),
+        ),
+      ).toBe(1);
+    });
+
     it('knows no account that is closed', async () => {
       const account = await opened();
       const session = sessionOf(account);
@@ -78,21 +89,21 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       });
     });
 
-    it('keeps when a session was used', async () => {
-      const account = await opened();
-      const session = sessionOf(account);
+    it('keeps when a session was used, and nothing else of it', async () => {
+      const session = sessionOf(await opened());
       await begin(session);
-      const used = { ...session, usedAt: later(NOON, MINUTE) };
-      expect(await sessions.use(used)).toBe(true);
-      expect((await sessions.find(session.tokenHash))?.session).toEqual(used);
+      const usedAt = later(NOON, MINUTE);
+      expect(await sessions.use({ ...session, usedAt, begunAt: usedAt, credentialVersion: 7 })).toBe(true);
+      expect((await sessions.find(session.tokenHash))?.session).toEqual({ ...session, usedAt });
     });
 
-    it('gives a session another token and version, and its former token is of no use', async () => {
+    it('gives a session another token, version and times, and its former token is of no use', async () => {
       const account = await opened();
       const session = sessionOf(account);
       await begin(session);
       const after = await changePassword(ports, account);
-      const renewed = sessionOf(present(after), { id: session.id });
+      const at = later(NOON, HOUR);
+      const renewed = sessionOf(present(after), { id: session.id, begunAt: at, usedAt: at });
       expect(await sessions.renew(renewed)).toBe(true);
       expect(await sessions.find(renewed.tokenHash)).toEqual({ session: renewed, account: after });
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
@@ -100,10 +111,19 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect((await sessions.find(renewed.tokenHash))?.session).toEqual(renewed);
     });
 
-    it('brings back no session that has ended, whatever is kept of it then', async () => {
+    it('ends one session of an account, and not its others', async () => {
       const account = await opened();
-      const session = sessionOf(account);
+      const [session, other] = [sessionOf(account), sessionOf(account)];
+      for (const each of [session, other]) await begin(each);
+      await sessions.end(session.id);
+      expect(await sessions.find(session.tokenHash)).toBeUndefined();
+      expect((await sessions.find(other.tokenHash))?.session).toEqual(other);
+    });
+
+    it('brings back no session that has ended, whatever is kept of it then', async () => {
+      const session = sessionOf(await opened());
       await begin(session);
+      await sessions.renew({ ...session, tokenHash: unique.hash() });
       await sessions.end(session.id);
       expect(await sessions.use(session)).toBe(false);
       expect(await sessions.renew(session)).toBe(false);
@@ -129,16 +149,28 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect((await sessions.find(next.tokenHash))?.session).toEqual(next);
     });
 
-    it('purges the sessions that are over, and no other', async () => {
+    for (const [over, times, end] of [
+      ['as long without use', {}, later(NOON, SESSION_IDLE_TIME)],
+      ['as old', { begunAt: later(NOON, MINUTE - LONGEST_SESSION) }, later(NOON, MINUTE)],
+    ] as const)
+      it(`purges a session that is ${over} as one may be, and none before`, async () => {
+        await sessions.purge(later(NOON, DAY));
+        const session = sessionOf(await opened(), times);
+        await begin(session);
+        expect([await sessions.purge(later(end, -1)), await sessions.purge(end)]).toEqual([0, 1]);
+        expect(await sessions.find(session.tokenHash)).toBeUndefined();
+      });
+
+    it('purges no session that was used or renewed later', async () => {
       const account = await opened();
-      const idle = sessionOf(account);
-      const long = sessionOf(account, { begunAt: later(NOON, -LONGEST_SESSION + MINUTE) });
-      const used = sessionOf(account, { usedAt: later(NOON, HOUR) });
-      for (const each of [idle, long, used]) await begin(each);
-      expect(await sessions.purge(later(NOON, SESSION_IDLE_TIME))).toBeGreaterThanOrEqual(2);
-      expect(await sessions.find(idle.tokenHash)).toBeUndefined();
-      expect(await sessions.find(long.tokenHash)).toBeUndefined();
-      expect((await sessions.find(used.tokenHash))?.session).toEqual(used);
+      const [used, renewed] = [sessionOf(account), sessionOf(account)];
+      const usedAt = later(NOON, 1);
+      for (const each of [used, renewed]) await begin(each);
+      await sessions.use({ ...used, usedAt });
+      await sessions.renew({ ...renewed, usedAt });
+      await sessions.purge(later(NOON, SESSION_IDLE_TIME));
+      for (const { tokenHash } of [used, renewed]) expect(await sessions.find(tokenHash)).toBeDefined();
+      expect(await sessions.purge(later(usedAt, SESSION_IDLE_TIME))).toBe(2);
     });
   });
 }
