@@ -5,7 +5,7 @@ import {
   createApplication,
   newAnimal,
 } from '@adoption-store/domain';
-import { animalImporterSuite, animalRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
+import { animalImporterSuite, animalRepositorySuite, openedAnimals, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -25,7 +25,7 @@ import { framework } from './framework.js';
 // An unknown category, and an import that ends before its file.
 expectDatabaseErrors('23503', '08006');
 
-animalRepositorySuite(framework, 'PostgreSQL', openPostgres);
+animalRepositorySuite(framework, 'PostgreSQL', async () => openedAnimals(await openPostgres()));
 
 animalImporterSuite(framework, 'PostgreSQL', openPostgres);
 

@@ -32,7 +32,6 @@ const openWith = (categories: CategoryPolicy = 'open') =>
 for (const suite of [
   testing.accountMailQueueSuite,
   testing.accountRepositorySuite,
-  testing.animalRepositorySuite,
   testing.apiKeyRepositorySuite,
   testing.attemptCounterSuite,
   testing.commonPasswordsSuite,
@@ -51,6 +50,7 @@ for (const suite of [
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])
   suite(framework, 'in memory', openWith);
+testing.animalRepositorySuite(framework, 'in memory', async () => testing.openedAnimals(await open()));
 testing.domainToAsciiSuite(framework, 'in memory', testing.predictableDomainToAscii);
 testing.requestCounterSuite(framework, 'in memory', (policy) =>
   Promise.resolve({ ports: { requests: new testing.InMemoryRequestCounter(policy) }, close }),

@@ -1,4 +1,8 @@
+import type { AnimalId } from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
+import type { PublishedEvent } from '../../events/event.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import type { OrderStatus } from '../../orders/order.js';
 
 /** The parts of a test framework that the suites use. Jest's and Vitest's functions fit. */
 export interface TestFramework {
@@ -40,6 +44,20 @@ interface Matchers<Result> {
 export interface Opened<Name extends keyof Ports> {
   readonly ports: Pick<Ports, Name>;
   close(): Promise<void>;
+}
+
+/** Runs the work in a transaction of the store. If the work fails, the transaction is undone. */
+export type Transact = <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>;
+
+export type StoredEvent = Pick<PublishedEvent, 'type' | 'data'>;
+
+/** Animals for a suite, and what it has to do and to see besides. `openedAnimals` makes it of a whole store. */
+export interface OpenedAnimals extends Opened<'animals'> {
+  readonly transact: Transact;
+  /** Stores an order of that status for the animal, which stays as it is. */
+  order(id: AnimalId, status: OrderStatus): Promise<void>;
+  /** The events that are stored, in their order. */
+  storedEvents(): Promise<readonly StoredEvent[]>;
 }
 
 /** A queue for a suite, with the other ports that it needs. */
