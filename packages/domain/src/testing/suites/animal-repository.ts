@@ -24,10 +24,14 @@ const luna = (input: Partial<Parameters<typeof newAnimal>[0]> = {}) =>
 /** The guarantees of every `AnimalRepository`. Those about categories are in the suite of categories. */
 export function animalRepositorySuite(framework: TestFramework, name: string, open: OpenAnimals): void {
   framework.describe(`an animal repository (${name})`, () => {
-    for (const [what, suite] of Object.entries({ additions, lists, changes, withdrawals }))
+    const store = openStore(framework, open);
+    for (const [what, suite] of Object.entries({ additions, changes, withdrawals }))
       framework.describe(what, () => {
-        suite(framework, open);
+        suite(framework, store);
       });
+    framework.describe('lists', () => {
+      lists(framework, open);
+    });
   });
 }
 
@@ -61,14 +65,14 @@ function openStore(framework: TestFramework, open: OpenAnimals) {
   };
 }
 
+type Store = ReturnType<typeof openStore>;
+
 function stored(animal: Animal | undefined): Animal {
   if (animal === undefined) throw REFUSAL;
   return animal;
 }
 
-function additions(framework: TestFramework, open: OpenAnimals): void {
-  const { it, expect } = framework;
-  const store = openStore(framework, open);
+function additions({ it, expect }: TestFramework, store: Store): void {
   const samples = [
     ...INTEGERS.map((categoryId) => luna({ categoryId })),
     ...TEXTS.map((text) => luna({ name: text })),
@@ -223,9 +227,7 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
   });
 }
 
-function changes(framework: TestFramework, open: OpenAnimals): void {
-  const { it, expect } = framework;
-  const store = openStore(framework, open);
+function changes({ it, expect }: TestFramework, store: Store): void {
   const milo = (animal: Animal): Animal => ({
     ...animal,
     name: ' Miło 🐈 ',
@@ -313,10 +315,7 @@ function changes(framework: TestFramework, open: OpenAnimals): void {
   });
 }
 
-function withdrawals(framework: TestFramework, open: OpenAnimals): void {
-  const { it, expect } = framework;
-  const store = openStore(framework, open);
-
+function withdrawals({ it, expect }: TestFramework, store: Store): void {
   it('hide the animal from every method, and leave others as they are', async () => {
     const [{ id }, bystander] = [await store.add({ status: 'sold' }), await store.add()];
     await store.withdraw(id);

@@ -119,18 +119,16 @@ export async function openedAnimals(
 }
 
 /** Stores an order of that status for the animal, which stays as it is. */
-async function storeOrder(
+export async function storeOrder(
   { orders }: Pick<Ports, 'orders'>,
   { id: accountId }: Account,
   animalId: AnimalId,
   status: OrderStatus,
 ): Promise<void> {
-  const { id } = await orders.place({ accountId, animalId }, (state) => {
-    const order: Order = { id: state.id, accountId, animalId, status: 'placed', createdAt: NOON, updatedAt: NOON };
+  await orders.place({ accountId, animalId }, (state) => {
+    const order: Order = { id: state.id, accountId, animalId, status, createdAt: NOON, updatedAt: NOON };
     return { order, animal: present(state.animal), events: [] };
   });
-  if (status === 'placed') return;
-  await orders.change(id, ({ order, animal }) => ({ order: { ...present(order), status }, animal, events: [] }));
 }
 
 /** A decision without events. */
