@@ -1,3 +1,4 @@
+import type { Password } from '../../accounts/sign-in/password.js';
 import type { AnimalId } from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
 import type { PublishedEvent } from '../../events/event.js';
@@ -60,11 +61,16 @@ export interface OpenedAnimals extends Opened<'animals'> {
   storedEvents(): Promise<readonly StoredEvent[]>;
 }
 
-/** A queue for a suite, with the other ports that it needs. */
+/** A hasher for a suite, with a hash of that password that has other parameters than new ones. */
+export interface OpenedHasher extends Opened<'passwordHasher'> {
+  outdatedHashOf(password: Password): Promise<string>;
+}
+
+/** A queue or a feed for a suite, with the other ports that it needs. */
 export interface OpenedQueue<Name extends keyof Ports> extends Opened<Name> {
   /**
-   * Lets that many milliseconds pass for the queue, at least: sets its clock, or moves all due times back if the clock
-   * can't be set.
+   * Lets that many milliseconds pass for the queue, at least: sets its clock, or moves all due times, and those of the
+   * feed's events, back if the clock can't be set.
    */
   letPass(milliseconds: number): Promise<void> | void;
 }

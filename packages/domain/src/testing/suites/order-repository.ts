@@ -59,6 +59,13 @@ const note = (asked: EndState[]) => (state: EndState) => {
 const idsOf = (orders: readonly Order[]): OrderId[] => orders.map(({ id }) => id);
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
 
+/** As `atOnce`, but a few at once: orders of one account wait for each other, and a wait on a busy machine may be refused. */
+async function someAtOnce<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  while (results.length < times) results.push(...(await atOnce(Math.min(5, times - results.length), work)));
+  return results;
+}
+
 /** The guarantees of every `OrderRepository`. */
 export function orderRepositorySuite(framework: TestFramework, name: string, open: Open<OrderPorts>): void {
   framework.describe(`an order repository (${name})`, () => {
@@ -258,7 +265,7 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
     const { accountId, orders, addAnimal, storeOrder } = opened();
     const animalId = await addAnimal();
     const limit = MAX_PAGE_SIZE + 1;
-    await atOnce(limit, () => storeOrder(animalId, 'cancelled'));
+    await someAtOnce(limit, () => storeOrder(animalId, 'cancelled'));
     for (const query of [{ limit }, { status: 'cancelled' as const, limit }])
       expect({ query, found: (await orders.list({ accountId, ...query })).length }).toEqual({ query, found: limit });
     expect(await orders.listAll({ limit })).toHaveLength(limit);
@@ -362,7 +369,7 @@ function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
 
   it('is shared by concurrent workers: every order expires, each once', async () => {
     const { placed, expire } = opened();
-    const due = await atOnce(40, () => placed());
+    const due = await someAtOnce(40, () => placed());
     const expired = await atOnce(8, () => expire(NOON, 10));
     for (const some of expired) expect(some.length).toBeLessThanOrEqual(10);
     const left = await expire(NOON);
