@@ -1,17 +1,31 @@
-import type {
-  Animal,
-  AnimalId,
-  AnimalQuery,
-  AnimalRepository,
-  AnimalState,
-  CategoryId,
-  DecidedAnimal,
-  Fields,
-  Instant,
-  NewAnimal,
-  PetStatus,
+import {
+  type Animal,
+  type AnimalEvent,
+  type AnimalId,
+  type AnimalQuery,
+  type AnimalRepository,
+  type AnimalState,
+  type CategoryId,
+  type DecidedAnimal,
+  type Fields,
+  type Instant,
+  type NewAnimal,
+  type PetStatus,
+  publishedData,
 } from '@adoption-store/domain';
-import sqlite, { type JSValue } from 'node-sqlite3-wasm';
+import type sqlite from 'node-sqlite3-wasm';
+import type { JSValue } from 'node-sqlite3-wasm';
+
+// AUTOINCREMENT gives no id twice, also not that of a withdrawn animal. Orders are stored by somebody else.
+const TABLES = `
+  CREATE TABLE animals (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    category_id INTEGER NOT NULL,
+    status TEXT NOT NULL
+  );
+  CREATE TABLE orders (animal_id INTEGER NOT NULL, status TEXT NOT NULL);
+  CREATE TABLE events (place INTEGER PRIMARY KEY, type TEXT NOT NULL, data TEXT NOT NULL)`;
 
 /** The driver gives a number where that is exact, and a bigint else. */
 interface Row {
@@ -26,24 +40,23 @@ interface Condition {
   readonly values: readonly JSValue[];
 }
 
-/** Animals in SQLite, in this process. The database is synchronous, so nothing happens between its calls. No orders, no events. */
+/**
+ * Animals in SQLite, in this process. The database is synchronous, so nothing happens between its calls. It has one
+ * connection, so a transaction that has begun there is that of every method.
+ */
 export class SqliteAnimalRepository implements AnimalRepository {
-  private readonly database = new sqlite.Database();
-
-  constructor() {
-    this.database.exec(`
-      CREATE TABLE animals (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL,
-        category_id INTEGER NOT NULL,
-        status TEXT NOT NULL
-      )`);
+  constructor(private readonly database: InstanceType<typeof sqlite.Database>) {
+    database.exec(TABLES);
   }
 
   async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {
-    const insert = 'INSERT INTO animals (name, category_id, status) VALUES (?, ?, ?)';
-    const { lastInsertRowid } = this.database.run(insert, [name, categoryId, status]);
-    return { id: BigInt(lastInsertRowid) as AnimalId, name, categoryId, status } satisfies Fields<Animal>;
+    return this.atomically(() => {
+      const insert = 'INSERT INTO animals (name, category_id, status) VALUES (?, ?, ?)';
+      const { lastInsertRowid } = this.database.run(insert, [name, categoryId, status]);
+      const added = { id: BigInt(lastInsertRowid) as AnimalId, name, categoryId, status } satisfies Fields<Animal>;
+      this.store([{ type: 'pet.added', data: added }]);
+      return added;
+    });
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -66,23 +79,45 @@ export class SqliteAnimalRepository implements AnimalRepository {
   }
 
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal): Promise<Animal> {
-    const { animal: changed } = decide(this.stateOf(id));
-    const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
-    this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
-    return changed;
+    return this.atomically(() => {
+      const { animal: changed, events } = decide(this.stateOf(id));
+      const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
+      this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
+      this.store(events);
+      return changed;
+    });
   }
 
   async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => DecidedAnimal): Promise<void> {
-    const { animal } = decide(this.stateOf(id));
-    this.database.run('DELETE FROM animals WHERE id = ?', [animal.id]);
-  }
-
-  close(): void {
-    this.database.close();
+    this.atomically(() => {
+      const { animal, events } = decide(this.stateOf(id));
+      this.database.run('DELETE FROM animals WHERE id = ?', [animal.id]);
+      this.store(events);
+    });
   }
 
   private stateOf(id: AnimalId): AnimalState {
-    return { animal: this.query('WHERE id = ?', [id])[0], isOrdered: false };
+    const isOrdered =
+      this.database.get(`SELECT 1 FROM orders WHERE animal_id = ? AND status = 'placed'`, [id]) !== null;
+    return { animal: this.query('WHERE id = ?', [id])[0], isOrdered };
+  }
+
+  private store(events: readonly AnimalEvent[]): void {
+    for (const event of events)
+      this.database.run('INSERT INTO events (type, data) VALUES (?, ?)', [event.type, publishedData(event)]);
+  }
+
+  /** A savepoint, because it may be within a transaction. */
+  private atomically<Result>(work: () => Result): Result {
+    this.database.exec('SAVEPOINT work');
+    try {
+      return work();
+    } catch (error) {
+      this.database.exec('ROLLBACK TO work');
+      throw error;
+    } finally {
+      this.database.exec('RELEASE work');
+    }
   }
 
   private query(rest: string, values: JSValue[]): Animal[] {

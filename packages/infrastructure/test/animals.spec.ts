@@ -1,11 +1,5 @@
-import {
-  type AnimalId,
-  type AnimalRepository,
-  type CategoryId,
-  createApplication,
-  newAnimal,
-} from '@adoption-store/domain';
-import { animalImporterSuite, animalRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
+import { type AnimalId, type AnimalRepository, createApplication, newAnimal } from '@adoption-store/domain';
+import { animalImporterSuite, animalRepositorySuite, openedAnimals, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -25,7 +19,7 @@ import { framework } from './framework.js';
 // An unknown category, and an import that ends before its file.
 expectDatabaseErrors('23503', '08006');
 
-animalRepositorySuite(framework, 'PostgreSQL', openPostgres);
+animalRepositorySuite(framework, 'PostgreSQL', async () => openedAnimals(await openPostgres()));
 
 animalImporterSuite(framework, 'PostgreSQL', openPostgres);
 
@@ -79,25 +73,6 @@ describe('an import beside another transaction', () => {
     await other.query('ROLLBACK');
     expect((await outcome).refused.count).toBe(0);
     expect(await nameOf(id)).toBe('imported');
-  });
-});
-
-describe('a change of an animal under strict categories', () => {
-  it('is refused if it names an unknown category, even that of the animal, but not because the animal has it', async () => {
-    const { ports, url, close } = await openPostgres('strict');
-    const [row] = await ask<{ id: string }>(
-      url,
-      `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 7, 'sold') RETURNING id`,
-    );
-    const luna = { id: BigInt(row?.id ?? '') as AnimalId, name: 'Luna', categoryId: 7n as CategoryId } as const;
-    const milo = { ...luna, name: 'Milo', status: 'sold' } as const;
-    const change = (categoryId?: CategoryId) =>
-      ports.animals.change(luna.id, () => ({ animal: milo, events: [] }), categoryId);
-    await expect(change(luna.categoryId)).rejects.toMatchObject({ code: 'invalid_parameter' });
-    expect(await ports.animals.findById(luna.id)).toEqual({ ...luna, status: 'sold' });
-    expect(await change()).toEqual(milo);
-    expect(await ports.animals.findById(luna.id)).toEqual(milo);
-    await close();
   });
 });
 

@@ -1,4 +1,4 @@
-import { AddCategory, decideAddition, NameCategory, newAnimal, RemoveCategory } from '@adoption-store/domain';
+import { AddCategory, decideAddition } from '@adoption-store/domain';
 import { categoryRepositorySuite } from '@adoption-store/domain/testing';
 import { ask, connectTo, expectDatabaseErrors, explainingUrl, statementsDuring } from '@adoption-store/test-support';
 import { expect, it } from '@jest/globals';
@@ -6,15 +6,13 @@ import { TypeOrmCategoryRepository } from '../src/categories/typeorm-category-re
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { inTransaction } from '../src/database/transactions.js';
-import { closedAfterEach, openDatabase, openPostgres, untilBlocked } from './databases.js';
+import { openDatabase, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 // An unknown category, and a race for a name.
 expectDatabaseErrors('23503', '23505');
 
 categoryRepositorySuite(framework, 'PostgreSQL', openPostgres);
-
-const closers = closedAfterEach();
 
 it('finds an unused id in few tries, however many in a row are used', async () => {
   const used = 20_000;
@@ -49,17 +47,4 @@ it('refuses a name that a process of the version before gives meanwhile, which t
   expect(await categories.findById((await added).id)).toEqual(await added);
   await other.end();
   await close();
-});
-
-it('doesn’t wait for an addition to the category, such as a long import: it is in use', async () => {
-  const { ports, url, close } = await openPostgres('strict');
-  closers.push(close);
-  const [{ id }, other] = [await new AddCategory(ports).execute({ name: 'Cats' }), 7n];
-  const importing = await connectTo(url);
-  closers.push(() => importing.end());
-  await importing.query('BEGIN');
-  await importing.query('SELECT FROM categories WHERE id = $1 FOR KEY SHARE', [String(id)]);
-  await expect(new RemoveCategory(ports).execute({ id })).rejects.toMatchObject({ code: 'category_in_use' });
-  await new NameCategory(ports).execute({ id: other, name: 'Dogs' });
-  expect((await ports.animals.add(newAnimal({ name: 'Luna', categoryId: id }))).categoryId).toBe(id);
 });

@@ -51,8 +51,6 @@ async function statusOf({ animals }: Store, id: AnimalId): Promise<PetStatus | u
   return (await animals.findById(id))?.status;
 }
 
-const idsOf = (orders: readonly Order[]) => orders.map(({ id }) => id);
-
 describe('an order repository (PostgreSQL), whatever goes wrong', () => {
   let database: Database;
   let store: Store;
@@ -116,18 +114,5 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     });
     await ending.done;
     expect(names).toEqual(['Milo']);
-  });
-
-  it('never expires an order that is just being ended, and doesn’t wait for it', async () => {
-    const [one, two] = [await addAnimal(store), await addAnimal(store)];
-    const held = await place(store, accountId, one);
-    const due = await place(store, accountId, two);
-    await database.dataSource.transaction(async (manager) => {
-      await manager.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [held.id]);
-      const expired = await expire(store);
-      expect(idsOf(expired)).toContain(due.id);
-      expect(idsOf(expired)).not.toContain(held.id);
-    });
-    expect(idsOf(await expire(store))).toEqual([held.id]);
   });
 });

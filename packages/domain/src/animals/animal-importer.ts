@@ -34,12 +34,13 @@ export interface ImportOutcome {
 /** Port: stores many animals at once. */
 export interface AnimalImporter {
   /**
-   * Stores all animals or none, each with its event `AnimalAdded`. An animal keeps its id; the row is refused if
+   * Stores all animals or none, each with its event `pet.added`. An animal keeps its id; the row is refused if
    * another animal has or had that id, or an earlier row has it. The animals without an id get new ones in the given
    * order. No two animals ever get the same id, whatever is added meanwhile.
    *
-   * @param parts read once, as fast as they can be stored. If they fail, nothing is stored.
-   * @param isWanted called once, after the last part. If it returns false, the rows are checked but not stored.
+   * @param parts If they fail, nothing is stored.
+   * @param isWanted called after the last part, once, unless a row is refused. If it returns false, the rows are checked
+   * but not stored.
    */
   importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome>;
 }

@@ -37,7 +37,6 @@ const openWith = (categories: CategoryPolicy = 'open') =>
 for (const suite of [
   testing.accountMailQueueSuite,
   testing.accountRepositorySuite,
-  testing.animalRepositorySuite,
   testing.apiKeyRepositorySuite,
   testing.attemptCounterSuite,
   testing.commonPasswordsSuite,
@@ -47,7 +46,6 @@ for (const suite of [
   testing.idempotencyRecordsSuite,
   testing.messageQueueSuite,
   testing.orderRepositorySuite,
-  testing.passwordHasherSuite,
   testing.sessionRepositorySuite,
   testing.requestRecordsSuite,
   testing.webhookQueueSuite,
@@ -56,6 +54,13 @@ for (const suite of [
   suite(framework, 'in memory', open);
 for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])
   suite(framework, 'in memory', openWith);
+testing.animalRepositorySuite(framework, 'in memory', async () => testing.openedAnimals(await open()));
+testing.passwordHasherSuite(framework, 'in memory', async () => {
+  const { ports } = await open();
+  const old = new testing.PredictablePasswordHasher();
+  old.generation = 0;
+  return { ports, outdatedHashOf: (password) => old.hash(password), close };
+});
 testing.domainToAsciiSuite(framework, 'in memory', testing.predictableDomainToAscii);
 testing.requestCounterSuite(framework, 'in memory', (policy) =>
   Promise.resolve({ ports: { requests: new testing.InMemoryRequestCounter(policy) }, close }),

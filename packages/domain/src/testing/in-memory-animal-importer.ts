@@ -15,7 +15,7 @@ export class InMemoryAnimalImporter implements AnimalImporter {
     const all: AnimalToImport[] = [];
     for await (const part of parts) all.push(...part);
     const refused = this.refusedOf(all);
-    const newIds = isWanted() && refused.length === 0 ? await this.store(all) : [];
+    const newIds = refused.length === 0 && isWanted() ? await this.store(all) : [];
     const [first, last] = [newIds[0], newIds.at(-1)];
     return {
       refused: { first: refused.slice(0, MOST_REPORTED), count: refused.length },

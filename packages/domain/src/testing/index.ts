@@ -40,7 +40,7 @@ export { credentialRepositorySuite } from './suites/credential-repository.js';
 export { deploymentSuite } from './suites/deployment.js';
 export { domainToAsciiSuite } from './suites/domain-to-ascii.js';
 export { eventFeedSuite } from './suites/event-feed.js';
-export { addMessage, byOperator } from './suites/fixtures.js';
+export { addMessage, byOperator, openedAnimals } from './suites/fixtures.js';
 export * from './suites/framework.js';
 export { idempotencyRecordsSuite } from './suites/idempotency-records.js';
 export { messageQueueSuite } from './suites/message-queue.js';

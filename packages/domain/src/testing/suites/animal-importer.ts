@@ -3,11 +3,11 @@ import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importe
 import type { CategoryPolicy } from '../../categories/category.js';
 import { AddCategory, RemoveCategory } from '../../categories/use-cases.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
-import { atOnce, eventless, NOON, openBefore } from './fixtures.js';
-import type { Opened, TestFramework } from './framework.js';
+import { asStored, atOnce, eventless, NOON, openBefore, openedAnimals } from './fixtures.js';
+import type { Opened, OpenedAnimals, TestFramework } from './framework.js';
 import { INTEGERS, TEXTS } from './samples.js';
 
-type Needed = 'animals' | 'animalImporter' | 'categories';
+type Needed = 'accounts' | 'animals' | 'animalImporter' | 'categories' | 'events' | 'idempotency' | 'orders';
 type Row = Partial<NewAnimalInput> & { readonly line?: number; readonly id?: bigint };
 
 /** The guarantees of every `AnimalImporter`. */
@@ -19,9 +19,11 @@ export function animalImporterSuite(
   const { describe, it, expect } = framework;
   describe(`an animal importer (${name})`, () => {
     let ports: Opened<Needed>['ports'];
+    let opened: OpenedAnimals;
     const openUnderAny = () => open();
-    openBefore(framework, openUnderAny, (opened) => {
-      ports = opened.ports;
+    openBefore(framework, openUnderAny, async (adapters) => {
+      ports = adapters.ports;
+      opened = await openedAnimals(adapters);
     });
 
     const add = (animal = 'added') => ports.animals.add(newAnimal({ name: animal, categoryId: 1n }));
@@ -55,6 +57,33 @@ export function animalImporterSuite(
         { id: second?.id, name: 'second', categoryId: INT64_MAX, status: 'pending' },
       ]);
       expect(outcome).toEqual({ refused: none, newIds: [first?.id, second?.id] });
+    });
+
+    it('stores the event of each animal, and none of an import that isn’t stored', async () => {
+      const { length } = await opened.storedEvents();
+      const { id } = await add();
+      const rows = [{ id: id + 7n }, ...TEXTS.map((text) => ({ name: text })), { categoryId: INT64_MIN }];
+      await importAll(rows, false);
+      await importAll(rows);
+      expect((await importAll(rows)).refused.count).toBe(1);
+      const stored = await ports.animals.list({ after: (id - 1n) as AnimalId, limit: 1_000 });
+      expect(stored).toHaveLength(rows.length + 1);
+      const expected = asStored(...stored.map((data) => ({ type: 'pet.added', data }) as const));
+      expect((await opened.storedEvents()).slice(length)).toEqual(expected);
+    });
+
+    it('asks whether it is wanted once, after the last part, and not if a row is refused', async () => {
+      const { id } = await add();
+      const asked: string[] = [];
+      async function* parts(rows: readonly Row[]) {
+        yield* inParts(rows);
+        asked.push('the end');
+      }
+      const isWanted = () => asked.push('is it wanted') > 0;
+      await ports.animalImporter.importAll(parts([{}, {}, {}]), isWanted);
+      expect(asked.splice(0)).toEqual(['the end', 'is it wanted']);
+      await ports.animalImporter.importAll(parts([{ id }]), isWanted);
+      expect(asked).toEqual(['the end']);
     });
 
     it('keeps every int64 and every name exactly', async () => {

@@ -1,159 +1,348 @@
 import {
   type Animal,
   type AnimalId,
+  type AnimalState,
   type CategoryId,
-  type Fields,
+  type DecidedAnimal,
   newAnimal,
-  type NewAnimal,
   PET_STATUSES,
 } from '../../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../../animals/animal-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
-import { atOnce, eventless, NOON, openBefore, present, race, REFUSAL, stateOf } from './fixtures.js';
-import type { Open, TestFramework } from './framework.js';
+import { MAX_PAGE_SIZE } from '../../kernel/page.js';
+import { ORDER_STATUSES } from '../../orders/order.js';
+import { asStored, atOnce, eventless, NOON, openBefore, present, race, REFUSAL, stateOf } from './fixtures.js';
+import type { OpenedAnimals, TestFramework } from './framework.js';
 import { INTEGERS, TEXTS } from './samples.js';
 
-/** The guarantees of every `AnimalRepository`. */
-export function animalRepositorySuite(framework: TestFramework, name: string, open: Open<'animals'>): void {
-  const { describe, it, expect } = framework;
-  describe(`an animal repository (${name})`, () => {
-    let animals: AnimalRepository;
-    openBefore(framework, open, ({ ports }) => {
-      animals = ports.animals;
-    });
+type OpenAnimals = () => Promise<OpenedAnimals>;
 
-    const add = (input: Partial<Parameters<typeof newAnimal>[0]> = {}) =>
-      animals.add(newAnimal({ name: 'Luna', categoryId: 1n, ...input }));
-    const idsOf = (found: readonly Animal[]) => found.map(({ id }) => id);
+const idsOf = (animals: readonly Animal[]) => animals.map(({ id }) => id);
+const luna = (input: Partial<Parameters<typeof newAnimal>[0]> = {}) =>
+  newAnimal({ name: 'Luna', categoryId: 1n, ...input });
 
-    it('keeps every int64, every name and every status exactly', async () => {
-      const other = { name: 'Milo', categoryId: -1n, status: 'sold' } as const satisfies Fields<NewAnimal>;
-      for (const input of [
-        other,
-        ...INTEGERS.map((categoryId) => ({ categoryId })),
-        ...TEXTS.map((text) => ({ name: text })),
-        ...PET_STATUSES.map((status) => ({ status })),
-      ]) {
-        const added = await add(input);
-        expect(typeof added.id).toBe('bigint');
-        expect(added).toEqual({ id: added.id, name: 'Luna', categoryId: 1n, status: 'available', ...input });
-        expect(await animals.findById(added.id)).toEqual(added);
-      }
-    });
-
-    it('gives each of many concurrent readers the page it asked for: ascending, by every filter, no more than asked for', async () => {
-      const categories = [INT64_MIN, -1_000n, 1_000n, INT64_MAX] as CategoryId[];
-      const added = await atOnce(40, (index) =>
-        add({ categoryId: present(categories[index % 4]), status: PET_STATUSES[index % 3] }),
-      );
-      const all = await animals.list({ limit: 1_000 });
-      expect(new Set(all.slice(-added.length))).toEqual(new Set(added));
-      expect(idsOf(all)).toEqual(idsOf(all).sort((one, other) => (one < other ? -1 : 1)));
-      const some = [...idsOf(added).filter((_, index) => index % 2 === 0), INT64_MAX as AnimalId];
-      const unknown = 4_711n as CategoryId;
-      const places = [{}, ...idsOf(all.slice(-30)).flatMap((id) => [{ after: id }, { before: id }])];
-      for (const status of [undefined, 'available', 'pending'] as const)
-        for (const categoryIds of [undefined, [], [unknown, ...categories.slice(0, 2)]])
-          for (const ids of [undefined, [], some]) {
-            const queries = places.map((place, index) => ({ status, categoryIds, ids, limit: 1 + index, ...place }));
-            const pages = await Promise.all(queries.map((query) => animals.list(query)));
-            const matching = all
-              .filter((animal) => (status ?? animal.status) === animal.status)
-              .filter(({ categoryId }) => categoryIds?.includes(categoryId) ?? true)
-              .filter(({ id }) => ids?.includes(id) ?? true);
-            const expected = queries.map(({ after, before, limit }: AnimalQuery) =>
-              before === undefined
-                ? matching.filter(({ id }) => after === undefined || id > after).slice(0, limit)
-                : matching.filter(({ id }) => id < before).slice(-limit),
-            );
-            expect(pages).toEqual(expected);
-          }
-    });
-
-    it('gives each of many concurrent callers a new animal', async () => {
-      const added = await atOnce(50, (index) => add({ name: `racer ${index}` }));
-      expect(added.map(({ name }) => name)).toEqual(added.map((_, index) => `racer ${index}`));
-      expect(new Set(idsOf(added)).size).toBe(50);
-      expect(await animals.list({ ids: idsOf(added), limit: 100 })).toHaveLength(50);
-    });
-
-    it('hands the animal to a change and a withdrawal, or says that there is none, and changes nothing if they refuse', async () => {
-      const luna = await add({ name: ' Łuna 🐈 ', categoryId: INT64_MIN, status: 'sold' });
-      for (const [id, animal] of [
-        [luna.id, luna],
-        [INT64_MAX as AnimalId, undefined],
-        [-1n as AnimalId, undefined],
-      ] as const) {
-        const state = { animal, isOrdered: false };
-        expect(await stateOf((refuse) => animals.change(id, refuse))).toEqual(state);
-        expect(await stateOf((refuse) => animals.withdraw(id, NOON, refuse))).toEqual(state);
-        expect(await animals.findById(id)).toEqual(animal);
-      }
-    });
-
-    it('stores and returns what a change makes of the animal, and leaves others as they are', async () => {
-      const [luna, bystander] = [await add(), await add()];
-      const changed = { ...luna, name: ' Łuna 🐈 ', categoryId: INT64_MIN as CategoryId, status: 'sold' } as const;
-      expect(await animals.change(luna.id, () => eventless(changed))).toEqual(changed);
-      expect(await animals.findById(luna.id)).toEqual(changed);
-      expect(await animals.list({ ids: [luna.id], status: 'available', limit: 1 })).toEqual([]);
-      expect(await animals.findById(bystander.id)).toEqual(bystander);
-    });
-
-    it('decides about an animal one after another, however many do so at once, so that no change is lost', async () => {
-      const { id } = await add({ name: '0' });
-      await atOnce(30, () =>
-        animals.change(id, ({ animal }) => {
-          if (animal === undefined) throw REFUSAL;
-          return eventless({ ...animal, name: String(Number(animal.name) + 1) });
-        }),
-      );
-      expect(await animals.findById(id)).toMatchObject({ name: '30' });
-    });
-
-    const withdraw = (id: AnimalId) =>
-      animals.withdraw(id, NOON, ({ animal }) => {
-        if (animal === undefined) throw REFUSAL;
-        return eventless(animal);
+/** The guarantees of every `AnimalRepository`. Those about categories are in the suite of categories. */
+export function animalRepositorySuite(framework: TestFramework, name: string, open: OpenAnimals): void {
+  framework.describe(`an animal repository (${name})`, () => {
+    const store = openStore(framework, open);
+    for (const [what, suite] of Object.entries({ additions, changes, withdrawals }))
+      framework.describe(what, () => {
+        suite(framework, store);
       });
-
-    it('never finds or lists a withdrawn animal, and never gives its id again', async () => {
-      const [luna, bystander] = [await add({ status: 'sold' }), await add()];
-      await withdraw(luna.id);
-      await expect(withdraw(luna.id)).rejects.toBe(REFUSAL);
-      expect(await animals.findById(luna.id)).toBeUndefined();
-      expect(await animals.list({ ids: [luna.id, bystander.id], limit: 2 })).toEqual([bystander]);
-      expect(await animals.list({ after: (luna.id - 1n) as AnimalId, limit: 1 })).toEqual([bystander]);
-      expect((await add()).id > bystander.id).toBe(true);
+    framework.describe('lists', () => {
+      lists(framework, open);
     });
+  });
+}
 
-    it('withdraws an animal once, however many do so at once', async () => {
-      for (let round = 0; round < 5; round += 1) {
-        const { id } = await add();
-        const { values, reasons } = await race(10, () => withdraw(id));
-        expect(values).toHaveLength(1);
-        for (const reason of reasons) expect(reason).toBe(REFUSAL);
-      }
+/** What the suites do with a store. */
+function openStore(framework: TestFramework, open: OpenAnimals) {
+  let opened: OpenedAnimals;
+  let animals: AnimalRepository;
+  openBefore(framework, open, (adapters) => {
+    opened = adapters;
+    animals = adapters.ports.animals;
+  });
+  return {
+    get animals() {
+      return animals;
+    },
+    add: (input?: Parameters<typeof luna>[0]) => animals.add(luna(input)),
+    order: (...args: Parameters<OpenedAnimals['order']>) => opened.order(...args),
+    transact: <Result>(work: Parameters<typeof opened.transact<Result>>[0]) => opened.transact(work),
+    withdraw: (id: AnimalId) => animals.withdraw(id, NOON, ({ animal }) => eventless(stored(animal))),
+    /** The states on which a change and a withdrawal are decided. */
+    statesOf: async (id: bigint) => [
+      await stateOf<AnimalState>((refuse) => animals.change(id as AnimalId, refuse)),
+      await stateOf<AnimalState>((refuse) => animals.withdraw(id as AnimalId, NOON, refuse)),
+    ],
+    /** The events that the work stores. */
+    eventsOf: async (work: () => Promise<unknown>) => {
+      const { length } = await opened.storedEvents();
+      await work();
+      return (await opened.storedEvents()).slice(length);
+    },
+  };
+}
+
+type Store = ReturnType<typeof openStore>;
+
+function stored(animal: Animal | undefined): Animal {
+  if (animal === undefined) throw REFUSAL;
+  return animal;
+}
+
+function additions({ it, expect }: TestFramework, store: Store): void {
+  const samples = [
+    ...INTEGERS.map((categoryId) => luna({ categoryId })),
+    ...TEXTS.map((text) => luna({ name: text })),
+    ...PET_STATUSES.map((status) => luna({ status })),
+  ];
+
+  it('return the animal under its new id, and store every int64, every name and every status exactly', async () => {
+    for (const sample of samples) {
+      const added = await store.animals.add(sample);
+      expect(typeof added.id).toBe('bigint');
+      expect(added).toEqual({ ...sample, id: added.id });
+      expect(await store.animals.findById(added.id)).toEqual(added);
+    }
+  });
+
+  it('store the event of each addition, with every int64, every name and every status exactly', async () => {
+    for (const sample of samples) {
+      const added: Animal[] = [];
+      const events = await store.eventsOf(async () => added.push(await store.animals.add(sample)));
+      expect(events).toEqual(asStored({ type: 'pet.added', data: present(added[0]) }));
+    }
+  });
+
+  it('give each of many concurrent callers a new animal', async () => {
+    const added = await atOnce(50, (index) => store.add({ name: `racer ${index}` }));
+    expect(added.map(({ name }) => name)).toEqual(added.map((_, index) => `racer ${index}`));
+    expect(new Set(idsOf(added)).size).toBe(50);
+    expect(await store.animals.list({ ids: idsOf(added), limit: 100 })).toHaveLength(50);
+  });
+
+  it('store the event of each animal, however many are added at once', async () => {
+    const added: Animal[] = [];
+    const events = await store.eventsOf(async () => added.push(...(await atOnce(40, () => store.add()))));
+    const expected = asStored(...added.map((data) => ({ type: 'pet.added', data }) as const));
+    expect(events.map(({ data }) => data).sort()).toEqual(expected.map(({ data }) => data).sort());
+  });
+
+  it('are in the transaction that they get: with its end they are there', async () => {
+    const added: Animal[] = [];
+    const add = () => store.transact(async (transaction) => added.push(await store.animals.add(luna(), transaction)));
+    expect(await store.eventsOf(add)).toEqual(asStored({ type: 'pet.added', data: present(added[0]) }));
+    expect(await store.animals.findById(present(added[0]).id)).toEqual(added[0]);
+  });
+
+  it('leave nothing of a transaction that fails, not even an event', async () => {
+    const added: Animal[] = [];
+    const fail = () =>
+      store.transact(async (transaction) => {
+        added.push(await store.animals.add(luna(), transaction));
+        throw REFUSAL;
+      });
+    expect(await store.eventsOf(() => expect(fail()).rejects.toBe(REFUSAL))).toEqual([]);
+    expect(await store.animals.findById(present(added[0]).id)).toBeUndefined();
+  });
+}
+
+const UNKNOWN = [INT64_MAX, -1n, INT64_MIN];
+
+function lists(framework: TestFramework, open: OpenAnimals): void {
+  const { it, beforeAll, expect } = framework;
+  const store = openStore(framework, open);
+  const categories = [INT64_MIN, 1_000n, INT64_MAX] as CategoryId[];
+  const some = categories.slice(0, 2);
+  let all: readonly Animal[];
+  let ids: readonly AnimalId[];
+  beforeAll(async () => {
+    // More than a page of one status and category, and three of each other combination.
+    const added = await atOnce(MAX_PAGE_SIZE + 30, (index) =>
+      store.add({
+        status: PET_STATUSES[index < 27 ? index % 3 : 0],
+        categoryId: present(categories[index < 27 ? Math.floor(index / 3) % 3 : 0]),
+      }),
+    );
+    all = added.sort((one, other) => (one.id < other.id ? -1 : 1));
+    ids = idsOf(all.filter((_, index) => index % 2 === 0));
+  });
+
+  const matching = ({ status, ids: wanted, categoryIds, after, before, limit }: AnimalQuery) => {
+    const found = all
+      .filter((animal) => (status ?? animal.status) === animal.status)
+      .filter(({ categoryId }) => categoryIds?.includes(categoryId) ?? true)
+      .filter(({ id }) => (wanted?.includes(id) ?? true) && id > (after ?? INT64_MIN) && id < (before ?? INT64_MAX));
+    return before === undefined ? found.slice(0, limit) : found.slice(-limit);
+  };
+  const expectPages = async (queries: readonly (Omit<AnimalQuery, 'limit'> & { readonly limit?: number })[]) => {
+    for (const { limit = 1_000, ...filters } of queries) {
+      const query = { ...filters, limit };
+      const page = await store.animals.list(query);
+      expect({ query, ids: idsOf(page) }).toEqual({ query, ids: idsOf(matching(query)) });
+    }
+  };
+  /** Every combination of filters. */
+  const combinations = () =>
+    [undefined, ...PET_STATUSES].flatMap((status) =>
+      [undefined, some].flatMap((categoryIds) => [undefined, ids].map((each) => ({ status, categoryIds, ids: each }))),
+    );
+  const place = (index: number) => present(all[index]).id;
+
+  it('have all animals, ascending by id', async () => {
+    expect(await store.animals.list({ limit: 1_000 })).toEqual(all);
+  });
+
+  it('have those of a status', () => expectPages(PET_STATUSES.map((status) => ({ status }))));
+
+  it('have those of some categories, each once', () =>
+    expectPages([some, [1_000n, 1_000n], [4_711n], []].map((each) => ({ categoryIds: each as CategoryId[] }))));
+
+  it('have those with some ids, each once and without the unknown ones', () => {
+    const unordered = [...ids, ...UNKNOWN, ...ids].reverse() as AnimalId[];
+    return expectPages([unordered, UNKNOWN as AnimalId[], []].map((each) => ({ ids: each })));
+  });
+
+  it('have those that match each of several filters', () => expectPages(combinations()));
+
+  it('begin behind the id', () =>
+    expectPages([
+      ...combinations().flatMap((filters) => [10, 60].map((index) => ({ ...filters, after: place(index), limit: 5 }))),
+      ...[place(0), place(all.length - 1), ...UNKNOWN].map((after) => ({ after: after as AnimalId })),
+    ]));
+
+  it('end before the id, ascending too', () =>
+    expectPages([
+      ...combinations().flatMap((filters) => [20, 70].map((index) => ({ ...filters, before: place(index), limit: 5 }))),
+      ...[place(0), place(1), ...UNKNOWN].map((before) => ({ before: before as AnimalId })),
+    ]));
+
+  it('have no more than asked for, and so many, also if that is more than a page', () =>
+    expectPages(
+      [{}, { status: 'available' as const }, { categoryIds: some }, { ids: idsOf(all) }].flatMap((filters) =>
+        [{}, { after: place(3) }, { before: place(125) }].flatMap((at) =>
+          [1, 2, MAX_PAGE_SIZE + 1].map((limit) => ({ ...filters, ...at, limit })),
+        ),
+      ),
+    ));
+
+  it('give each of many concurrent readers the page it asked for', async () => {
+    const queries = combinations().flatMap((filters, index) => [
+      { ...filters, limit: 3 + (index % 2) },
+      { ...filters, after: place(index), limit: 3 + (index % 2) },
+      { ...filters, after: place(index + 30), limit: 3 },
+      { ...filters, before: place(index + 60), limit: 3 },
+    ]);
+    const pages = await Promise.all(queries.map((query) => store.animals.list(query)));
+    pages.forEach((page, index) => {
+      const query = present(queries[index]);
+      expect({ query, ids: idsOf(page) }).toEqual({ query, ids: idsOf(matching(query)) });
     });
+  });
 
-    it('shows every reader that begins after a change or a withdrawal what has become of the animal', async () => {
-      const { id } = await add();
-      const readers = () =>
-        atOnce(16, async (index) =>
-          index % 2 ? [await animals.findById(id)] : animals.list({ after: (id - 1n) as AnimalId, limit: 1 }),
-        );
-      for (let round = 0; round < 15; round += 1) {
-        // Those of the round before still read while the animal changes.
-        const before = readers();
-        const changed: Animal = { id, name: `Luna ${round}`, categoryId: 1n as CategoryId, status: 'available' };
-        await animals.change(id, () => eventless(changed));
-        for (const read of await readers()) expect(read).toEqual([changed]);
-        await before;
-      }
+  it('say nothing of an id that no animal has', async () => {
+    for (const id of UNKNOWN) expect({ id, found: await store.animals.findById(id as AnimalId) }).toEqual({ id });
+  });
+}
+
+function changes({ it, expect }: TestFramework, store: Store): void {
+  const milo = (animal: Animal): Animal => ({
+    ...animal,
+    name: ' Miło 🐈 ',
+    categoryId: INT64_MIN as CategoryId,
+    status: 'sold',
+  });
+
+  it('and withdrawals are decided on the animal, or that there is none', async () => {
+    const animal = await store.add({ name: ' Łuna 🐈 ', categoryId: INT64_MIN, status: 'sold' });
+    const state = { animal, isOrdered: false };
+    expect(await store.statesOf(animal.id)).toEqual([state, state]);
+    const none = { animal: undefined, isOrdered: false };
+    for (const id of UNKNOWN) expect({ id, states: await store.statesOf(id) }).toEqual({ id, states: [none, none] });
+  });
+
+  it('and withdrawals are decided on whether an order for the animal is placed', async () => {
+    for (const status of ORDER_STATUSES) {
+      const [{ id }, bystander] = [await store.add(), await store.add()];
+      await store.order(id, status);
+      const areOrdered = (await store.statesOf(id)).map(({ isOrdered }) => isOrdered);
+      const isPlaced = status === 'placed';
+      expect({ status, areOrdered }).toEqual({ status, areOrdered: [isPlaced, isPlaced] });
+      expect((await store.statesOf(bystander.id)).map(({ isOrdered }) => isOrdered)).toEqual([false, false]);
+    }
+  });
+
+  it('store what is decided of the animal, return it, and leave others as they are', async () => {
+    const [animal, bystander] = [await store.add(), await store.add()];
+    const changed = milo(animal);
+    expect(await store.animals.change(animal.id, () => eventless(changed))).toEqual(changed);
+    expect(await store.animals.findById(animal.id)).toEqual(changed);
+    expect(await store.animals.findById(bystander.id)).toEqual(bystander);
+    expect(await store.animals.list({ ids: [animal.id], status: 'available', limit: 1 })).toEqual([]);
+  });
+
+  it('and withdrawals store the events of the decision, and no others', async () => {
+    const animal = await store.add();
+    const changed = { type: 'pet.changed', data: milo(animal) } as const;
+    const removed = { type: 'pet.removed', data: milo(animal) } as const;
+    const { animals } = store;
+    const change = (decided: DecidedAnimal) => store.eventsOf(() => animals.change(animal.id, () => decided));
+    expect(await change({ animal: changed.data, events: [changed] })).toEqual(asStored(changed));
+    expect(await change(eventless(animal))).toEqual([]);
+    const withdrawn = { animal, events: [removed] };
+    expect(await store.eventsOf(() => animals.withdraw(animal.id, NOON, () => withdrawn))).toEqual(asStored(removed));
+  });
+
+  it('and withdrawals change nothing and store no event if the decision refuses', async () => {
+    const animal = await store.add();
+    expect(await store.eventsOf(() => store.statesOf(animal.id))).toEqual([]);
+    expect(await store.animals.findById(animal.id)).toEqual(animal);
+    expect(await store.animals.list({ ids: [animal.id], limit: 1 })).toEqual([animal]);
+  });
+
+  it('are decided one after another and once each, however many are made at once, so that none is lost', async () => {
+    const { id } = await store.add({ name: '0' });
+    let decisions = 0;
+    await atOnce(30, () =>
+      store.animals.change(id, ({ animal }) => {
+        decisions += 1;
+        return eventless({ ...stored(animal), name: String(Number(animal?.name) + 1) });
+      }),
+    );
+    expect([decisions, (await store.animals.findById(id))?.name]).toEqual([30, '30']);
+  });
+
+  it('and withdrawals are seen by every reader that begins afterwards', async () => {
+    const { id } = await store.add();
+    const readers = () =>
+      atOnce(8, async (index) =>
+        index % 2 ? [await store.animals.findById(id)] : store.animals.list({ after: (id - 1n) as AnimalId, limit: 1 }),
+      );
+    for (let round = 0; round < 8; round += 1) {
+      // Those of the round before still read while the animal changes.
       const before = readers();
-      await withdraw(id);
-      for (const read of await readers()) expect(read[0]?.id === id).toBe(false);
+      const changed: Animal = { id, name: `Luna ${round}`, categoryId: 1n as CategoryId, status: 'available' };
+      await store.animals.change(id, () => eventless(changed));
+      for (const read of await readers()) expect(read).toEqual([changed]);
       await before;
-    });
+    }
+    const before = readers();
+    await store.withdraw(id);
+    for (const read of await readers()) expect(read[0]?.id === id).toBe(false);
+    await before;
+  });
+}
+
+function withdrawals({ it, expect }: TestFramework, store: Store): void {
+  it('hide the animal from every method, and leave others as they are', async () => {
+    const [{ id }, bystander] = [await store.add({ status: 'sold' }), await store.add()];
+    await store.withdraw(id);
+    expect(await store.animals.findById(id)).toBeUndefined();
+    expect(await store.animals.findById(bystander.id)).toEqual(bystander);
+    const none = { animal: undefined, isOrdered: false };
+    expect(await store.statesOf(id)).toEqual([none, none]);
+    const after = (id - 1n) as AnimalId;
+    const filters = [{}, { status: 'sold' as const }, { ids: [id] }, { categoryIds: [1n as CategoryId] }];
+    for (const query of filters.map((filter) => ({ ...filter, after, limit: 10 }))) {
+      const found = (await store.animals.list(query)).filter((animal) => animal.id === id);
+      expect({ query, found }).toEqual({ query, found: [] });
+    }
+  });
+
+  it('never free the id, also if it is the last one', async () => {
+    const { id } = await store.add();
+    await store.withdraw(id);
+    expect((await store.add()).id > id).toBe(true);
+  });
+
+  it('are made and decided once, however many do so at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await store.add();
+      const { values, reasons } = await race(10, () => store.withdraw(id));
+      expect(values).toHaveLength(1);
+      for (const reason of reasons) expect(reason).toBe(REFUSAL);
+    }
   });
 }

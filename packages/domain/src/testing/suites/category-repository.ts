@@ -1,15 +1,15 @@
 import { type Animal, type AnimalChange, type CategoryId, newAnimal } from '../../animals/animal.js';
-import type { Category, CategoryPolicy } from '../../categories/category.js';
-import type { CategoryQuery } from '../../categories/category-repository.js';
+import { type Category, type CategoryPolicy, decideAddition } from '../../categories/category.js';
 import { AddCategory, NameCategory, RemoveCategory } from '../../categories/use-cases.js';
 import type { Condition } from '../../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
+import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import { unchanged } from '../conditions.js';
-import { eventless, openBefore, outcomes, race, stateOf, Unique } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import { eventless, openBefore, outcomes, race, REFUSAL, stateOf, transactFor, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework, Transact } from './framework.js';
 import { INTEGERS, TEXTS } from './samples.js';
 
-type Needed = 'animals' | 'categories';
+type Needed = 'accounts' | 'animals' | 'categories' | 'idempotency';
 
 /** Opens both repositories on one empty store, in which animals are added under this policy. */
 type OpenCategories = (policy: CategoryPolicy) => Promise<Opened<Needed>>;
@@ -30,8 +30,10 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
   describe(`a category repository (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
-    openBefore(framework, open, (opened) => {
+    let transact: Transact;
+    openBefore(framework, open, async (opened) => {
       ports = opened.ports;
+      transact = transactFor(await ports.accounts.open(unique.account()), ports, unique);
     });
 
     const add = (text = unique.name()) => new AddCategory(ports).execute({ name: text });
@@ -114,21 +116,65 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       }
     });
 
-    it('lists by ids and after an id, ascending and no more than asked for', async () => {
+    it('adds in the transaction that it gets: nothing is left of one that fails', async () => {
+      const text = unique.name();
+      const adding = (end: () => void) =>
+        transact(async (transaction) => {
+          const category = await ports.categories.add(
+            text,
+            (state) => decideAddition(state, { name: text }),
+            transaction,
+          );
+          end();
+          return category;
+        });
+      const refuse = () => {
+        throw REFUSAL;
+      };
+      await expect(adding(refuse)).rejects.toBe(REFUSAL);
+      expect(await stateOf((refused) => ports.categories.add(text, refused))).toMatchObject({ namesake: undefined });
+      const added = await adding(() => undefined);
+      expect(await find(added.id)).toEqual({ id: added.id, name: text });
+    });
+
+    it('changes nothing if the decision refuses', async () => {
+      const category = await add();
+      const before = await ports.categories.list({ limit: 1_000 });
+      await stateOf((refuse) => ports.categories.add(unique.name(), refuse));
+      await stateOf((refuse) => ports.categories.name({ id: category.id, name: unique.name() }, refuse));
+      await stateOf((refuse) => ports.categories.remove(category.id, refuse));
+      expect(await ports.categories.list({ limit: 1_000 })).toEqual(before);
+    });
+
+    it('lists all or those with some ids, each once, behind an id or before one, ascending', async () => {
       const base = 1_000_000n;
       for (const offset of [3n, -2_000_001n, 1n, 2n]) await put(base + offset, unique.name());
-      const [one, two, three] = [1n, 2n, 3n].map((offset) => (base + offset) as CategoryId);
-      const after = base as CategoryId;
-      const list = async (query: Partial<CategoryQuery>) =>
-        idsOf(await ports.categories.list({ limit: 100, ...query }));
-      expect(await list({ after })).toEqual([one, two, three]);
-      expect(await list({ after, limit: 2 })).toEqual([one, two]);
-      expect(await list({ limit: 1 })).toEqual([-1_000_001n]);
-      const ids = [three, one, one, INT64_MIN] as CategoryId[];
-      expect(await list({ ids })).toEqual([one, three]);
-      expect(await list({ ids, after: one })).toEqual([three]);
-      expect(await list({ ids: [] })).toEqual([]);
-      expect(await list({ before: three, limit: 2 })).toEqual([one, two]);
+      const all = await ports.categories.list({ limit: 1_000 });
+      const ids = idsOf(all);
+      expect(ids).toEqual([...ids].sort((one, other) => (one < other ? -1 : 1)));
+      const some = [3n, 1n, 1n, -2_000_001n].map((offset) => (base + offset) as CategoryId);
+      const places = [some[0], some[1], INT64_MIN as CategoryId, INT64_MAX as CategoryId];
+      for (const wanted of [undefined, some, [...some, INT64_MIN as CategoryId], []])
+        for (const { after, before } of [
+          { after: undefined, before: undefined },
+          ...places.flatMap((id) => [
+            { after: id, before: undefined },
+            { after: undefined, before: id },
+          ]),
+        ])
+          for (const limit of [2, 1_000]) {
+            const query = { ids: wanted, after, before, limit };
+            const matching = ids
+              .filter((id) => wanted?.includes(id) ?? true)
+              .filter((id) => (after === undefined || id > after) && (before === undefined || id < before));
+            const page = before === undefined ? matching.slice(0, limit) : matching.slice(-limit);
+            expect({ query, ids: idsOf(await ports.categories.list(query)) }).toEqual({ query, ids: page });
+          }
+    });
+
+    it('lists as many as are asked for, also if that is more than a page', async () => {
+      for (let index = 0; index <= MAX_PAGE_SIZE; index += 1) await add();
+      expect(await ports.categories.list({ limit: MAX_PAGE_SIZE + 1 })).toHaveLength(MAX_PAGE_SIZE + 1);
     });
 
     it('lets exactly one of many concurrent callers change what all have seen', async () => {
@@ -162,8 +208,10 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
   describe(`an animal repository with strict categories (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
-    openBefore(framework, open, (opened) => {
+    let transact: Transact;
+    openBefore(framework, open, async (opened) => {
       ports = opened.ports;
+      transact = transactFor(await ports.accounts.open(unique.account()), ports, unique);
     });
 
     const add = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
@@ -196,6 +244,24 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
       expect(await ports.animals.findById(animal.id)).toEqual(animal);
       expect(await change(to.id)).toEqual({ ...animal, name: 'Milo', categoryId: to.id });
       expect(await move(animal, { name: 'Nala' })).toMatchObject({ name: 'Nala' });
+    });
+
+    it('holds a change of an animal to the category that it names, even the animal’s own, and to no other', async () => {
+      const { id } = await addCategory();
+      const animal = await add(id);
+      await ports.categories.remove(id, () => undefined);
+      await expect(move(animal, { categoryId: id })).rejects.toMatchObject(UNKNOWN);
+      expect(await ports.animals.findById(animal.id)).toEqual(animal);
+      expect(await move(animal, { name: 'Milo' })).toEqual({ ...animal, name: 'Milo' });
+    });
+
+    it('takes a category for used into which an animal is being put, and doesn’t wait for its end', async () => {
+      const category = await addCategory();
+      const removing = transact(async (transaction) => {
+        await ports.animals.add(newAnimal({ name: 'Luna', categoryId: category.id }), transaction);
+        return stateOf((refuse) => ports.categories.remove(category.id, refuse));
+      });
+      expect(await removing).toEqual({ category, isUsed: true });
     });
 
     it('has no animal of a removed category, whichever comes first', async () => {

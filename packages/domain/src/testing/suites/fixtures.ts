@@ -1,5 +1,5 @@
-import type { Account, NewAccount } from '../../accounts/account.js';
-import type { Animal, DecidedAnimal } from '../../animals/animal.js';
+import type { Account, AccountId, NewAccount } from '../../accounts/account.js';
+import type { Animal, AnimalId, DecidedAnimal } from '../../animals/animal.js';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -15,15 +15,16 @@ import { isLinkMail } from '../../accounts/mails/account-mail-queue.js';
 import type { CredentialRepository } from '../../accounts/sign-in/credential-repository.js';
 import { decideClosing, decidePasswordChange } from '../../accounts/sign-in/credentials.js';
 import type { Ports } from '../../application.js';
-import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
+import { EVENT_TYPES, publishedData, type StoreEvent } from '../../events/event.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { decideQueueing, type Message, type NewMessage } from '../../messages/message.js';
 import { PLANS } from '../../accounts/plan.js';
 import type { Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
 import type { DeliveryAttempt } from '../../webhooks/delivery.js';
-import type { TestFramework } from './framework.js';
-import { orderErrors } from '../../orders/order.js';
+import { type Order, orderErrors, type OrderStatus } from '../../orders/order.js';
+import type { Opened, OpenedAnimals, StoredEvent, TestFramework, Transact } from './framework.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
@@ -72,6 +73,63 @@ export function byOperator<Asked extends object>(asked: Asked): Asked & { readon
 export type UniqueLink = Pick<NewLinkMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
 };
+
+/** The events as they are stored. */
+export function asStored(...events: readonly StoreEvent[]): readonly StoredEvent[] {
+  return events.map((event) => ({ type: event.type, data: publishedData(event) }));
+}
+
+/** The stored events that are for the account, in their order. */
+export async function storedEvents(
+  { events: feed }: Pick<Ports, 'events'>,
+  accountId: AccountId,
+): Promise<readonly StoredEvent[]> {
+  while ((await feed.publish(1_000)) > 0);
+  const { events } = await feed.list({ accountId, types: EVENT_TYPES, limit: 100_000 });
+  return events.map(({ type, data }) => ({ type, data }));
+}
+
+/** Transactions are those of requests with an idempotency key. */
+export function transactFor({ id }: Account, { idempotency }: Pick<Ports, 'idempotency'>, unique: Unique): Transact {
+  const request = { accountId: id, fingerprint: 'asked', now: NOON, expiredUntil: later(NOON, -DAY) };
+  return async <Result>(work: (transaction: Transaction) => Promise<Result>) => {
+    const results: Result[] = [];
+    await idempotency.once({ ...request, key: unique.name() }, async (transaction) => {
+      results.push(await work(transaction));
+      return 'done';
+    });
+    return results[0] as Result;
+  };
+}
+
+/** The animals of a store that has all these ports. */
+export async function openedAnimals(
+  opened: Opened<'accounts' | 'animals' | 'events' | 'idempotency' | 'orders'>,
+): Promise<OpenedAnimals> {
+  const { ports } = opened;
+  const unique = new Unique();
+  const account = await ports.accounts.open(unique.account());
+  return {
+    ports,
+    transact: transactFor(account, ports, unique),
+    order: (id, status) => storeOrder(ports, account, id, status),
+    storedEvents: () => storedEvents(ports, account.id),
+    close: () => opened.close(),
+  };
+}
+
+/** Stores an order of that status for the animal, which stays as it is. */
+export async function storeOrder(
+  { orders }: Pick<Ports, 'orders'>,
+  { id: accountId }: Account,
+  animalId: AnimalId,
+  status: OrderStatus,
+): Promise<void> {
+  await orders.place({ accountId, animalId }, (state) => {
+    const order: Order = { id: state.id, accountId, animalId, status, createdAt: NOON, updatedAt: NOON };
+    return { order, animal: present(state.animal), events: [] };
+  });
+}
 
 /** A decision without events. */
 export function eventless(animal: Animal): DecidedAnimal {

@@ -1,4 +1,9 @@
+import type { Password } from '../../accounts/sign-in/password.js';
+import type { AnimalId } from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
+import type { PublishedEvent } from '../../events/event.js';
+import type { Transaction } from '../../kernel/transaction.js';
+import type { OrderStatus } from '../../orders/order.js';
 
 /** The parts of a test framework that the suites use. Jest's and Vitest's functions fit. */
 export interface TestFramework {
@@ -42,11 +47,30 @@ export interface Opened<Name extends keyof Ports> {
   close(): Promise<void>;
 }
 
-/** A queue for a suite, with the other ports that it needs. */
+/** Runs the work in a transaction of the store. If the work fails, the transaction is undone. */
+export type Transact = <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>;
+
+export type StoredEvent = Pick<PublishedEvent, 'type' | 'data'>;
+
+/** Animals for a suite, and what it has to do and to see besides. `openedAnimals` makes it of a whole store. */
+export interface OpenedAnimals extends Opened<'animals'> {
+  readonly transact: Transact;
+  /** Stores an order of that status for the animal, which stays as it is. */
+  order(id: AnimalId, status: OrderStatus): Promise<void>;
+  /** The events that are stored, in their order. */
+  storedEvents(): Promise<readonly StoredEvent[]>;
+}
+
+/** A hasher for a suite, with a hash of that password that has other parameters than new ones. */
+export interface OpenedHasher extends Opened<'passwordHasher'> {
+  outdatedHashOf(password: Password): Promise<string>;
+}
+
+/** A queue or a feed for a suite, with the other ports that it needs. */
 export interface OpenedQueue<Name extends keyof Ports> extends Opened<Name> {
   /**
-   * Lets that many milliseconds pass for the queue, at least: sets its clock, or moves all due times back if the clock
-   * can't be set.
+   * Lets that many milliseconds pass for the queue, at least: sets its clock, or moves all due times, and those of the
+   * feed's events, back if the clock can't be set.
    */
   letPass(milliseconds: number): Promise<void> | void;
 }

@@ -1,271 +1,453 @@
-import type { AccountId } from '../../accounts/account.js';
+import type { Account, AccountId } from '../../accounts/account.js';
 import { type AnimalId, decideChange, decideWithdrawal, newAnimal } from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
+import type { StoreEvent } from '../../events/event.js';
 import type { DomainError } from '../../kernel/errors.js';
-import { INT64_MAX } from '../../kernel/int64.js';
+import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
+import { MAX_PAGE_SIZE, type PagePlace } from '../../kernel/page.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import {
   decideEnd,
   decideExpiry,
   decidePlacement,
+  type EndState,
+  LIVE_ORDER_STATUSES,
   type Order,
   ORDER_STATUSES,
   type OrderId,
   type OrderOutcome,
+  type OrderStatus,
   type PlacementState,
 } from '../../orders/order.js';
-import type { AllOrdersQuery, OrderQuery, OrderRepository } from '../../orders/order-repository.js';
-import { atOnce, eventless, NOON, openBefore, present, race, stateOf, Unique } from './fixtures.js';
+import type { AllOrdersQuery } from '../../orders/order-repository.js';
+import {
+  asStored,
+  atOnce,
+  closeAccount,
+  eventless,
+  NOON,
+  openBefore,
+  openWithPassword,
+  present,
+  race,
+  REFUSAL,
+  stateOf,
+  storedEvents,
+  storeOrder,
+  transactFor,
+  Unique,
+} from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type OrderPorts = 'accounts' | 'animals' | 'orders';
+type OrderPorts = 'accounts' | 'animals' | 'credentials' | 'events' | 'idempotency' | 'orders';
 
 const OUTCOMES = ORDER_STATUSES.filter((status): status is OrderOutcome => status !== 'placed');
 
+const UNKNOWN = [INT64_MAX, -1n, INT64_MIN];
+/** The state of a placement for an animal that isn't there. */
+const NOTHING = { animal: undefined, hasLiveOrder: false, placedOrders: 0 };
+
+const refuse = () => {
+  throw REFUSAL;
+};
+/** A decision that leaves the order and notes what it was asked about. */
+const note = (asked: EndState[]) => (state: EndState) => {
+  asked.push(state);
+  return undefined;
+};
 const idsOf = (orders: readonly Order[]): OrderId[] => orders.map(({ id }) => id);
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
 
+/** As `atOnce`, but a few at once: orders of one account wait for each other, and a wait on a busy machine may be refused. */
+async function someAtOnce<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  while (results.length < times) results.push(...(await atOnce(Math.min(5, times - results.length), work)));
+  return results;
+}
+
 /** The guarantees of every `OrderRepository`. */
 export function orderRepositorySuite(framework: TestFramework, name: string, open: Open<OrderPorts>): void {
-  const { describe, it, beforeEach, afterEach, expect } = framework;
-  describe(`an order repository (${name})`, () => {
-    const unique = new Unique();
-    let ports: Opened<OrderPorts>['ports'];
-    let orders: OrderRepository;
-    let store: OrderStore;
-    openBefore(framework, open, (opened) => {
-      ports = opened.ports;
-      orders = ports.orders;
-    });
-    beforeEach(async () => {
-      store = await openOrderStore(ports, unique);
-    });
-    afterEach(() => store.clear());
+  framework.describe(`an order repository (${name})`, () => {
+    const opened = openBeforeEach(framework, open);
+    for (const suite of [placements, ends, lists, expiry, races]) suite(framework, opened);
+  });
+}
 
-    it('hands to a placement a new id, the animal, whether it has a live order, and how many the account has placed', async () => {
-      const look = async (accountId: AccountId, animalId: AnimalId) => {
-        const { id, ...state } = await stateOf<PlacementState>((refuse) =>
-          orders.place({ accountId, animalId }, refuse),
-        );
-        expect(typeof id).toBe('bigint');
-        return state;
-      };
-      const { accountId, other } = store;
-      const [one, two] = [await store.placed(), await store.placed(NOON, other)];
-      const free = await store.animal(await store.addAnimal());
-      expect(await look(accountId, free.id)).toEqual({ animal: free, hasLiveOrder: false, placedOrders: 1 });
-      const pending = await store.animal(one.animalId);
-      expect(await look(other, pending.id)).toEqual({ animal: pending, hasLiveOrder: true, placedOrders: 1 });
-      await store.end(one.id, 'completed');
-      const sold = { ...pending, status: 'sold' };
-      expect(await look(accountId, one.animalId)).toEqual({ animal: sold, hasLiveOrder: true, placedOrders: 0 });
-      await store.expire(NOON);
-      const released = await store.animal(two.animalId);
-      expect(await look(other, two.animalId)).toEqual({ animal: released, hasLiveOrder: false, placedOrders: 0 });
-      const unknown = { animal: undefined, hasLiveOrder: false, placedOrders: 0 };
-      expect(await look(accountId, INT64_MAX as AnimalId)).toEqual(unknown);
-      expect(await orders.list({ accountId, status: 'placed', limit: 1 })).toEqual([]);
+/** A store, and two new accounts of it for each test. */
+function openBeforeEach(framework: TestFramework, open: Open<OrderPorts>) {
+  const { beforeEach, afterEach } = framework;
+  const unique = new Unique();
+  let ports: Opened<OrderPorts>['ports'];
+  let store: OrderStore;
+  openBefore(framework, open, (opened) => {
+    ports = opened.ports;
+  });
+  beforeEach(async () => {
+    store = await openOrderStore(ports, unique);
+  });
+  afterEach(() => store.clear());
+  return () => store;
+}
+
+function placements({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  const stateFor = (accountId: AccountId, animalId: bigint) =>
+    stateOf<PlacementState>((refuse) => opened().orders.place({ accountId, animalId: animalId as AnimalId }, refuse));
+
+  it('decides a placement on the animal, or that there is none', async () => {
+    const { accountId, animal, addAnimal } = opened();
+    const luna = await animal(await addAnimal());
+    expect(await stateFor(accountId, luna.id)).toMatchObject({ animal: luna });
+    for (const id of UNKNOWN)
+      expect({ id, state: await stateFor(accountId, id) }).toMatchObject({ id, state: NOTHING });
+  });
+
+  it('decides a placement on whether the animal has a live order, of whatever account', async () => {
+    const { accountId, other, addAnimal, storeOrder } = opened();
+    for (const status of ORDER_STATUSES) {
+      const [animalId, bystander] = [await addAnimal(), await addAnimal()];
+      await storeOrder(animalId, status);
+      const hasLiveOrder = LIVE_ORDER_STATUSES.includes(status);
+      for (const by of [accountId, other])
+        expect({ status, state: await stateFor(by, animalId) }).toMatchObject({ status, state: { hasLiveOrder } });
+      expect(await stateFor(other, bystander)).toMatchObject({ hasLiveOrder: false });
+    }
+  });
+
+  it('decides a placement on how many orders of the account are placed', async () => {
+    const { accountId, other, addAnimal, placed, end } = opened();
+    const animalId = await addAnimal();
+    const counts = async () => [
+      (await stateFor(accountId, animalId)).placedOrders,
+      (await stateFor(other, animalId)).placedOrders,
+    ];
+    for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
+    expect(await counts()).toEqual([0, 0]);
+    await placed();
+    await placed(NOON, other);
+    await placed();
+    expect(await counts()).toEqual([2, 1]);
+  });
+
+  it('stores the placed order under a new id, with its animal, and returns it', async () => {
+    const { accountId, addAnimal, place, find, statusOf } = opened();
+    const [animalId, bystander] = [await addAnimal(), await addAnimal()];
+    const order = await place(animalId);
+    const at = { createdAt: NOON, updatedAt: NOON };
+    expect(order).toEqual({ id: order.id, accountId, animalId, status: 'placed', ...at });
+    expect(typeof order.id).toBe('bigint');
+    expect(await find(order.id)).toEqual(order);
+    expect([await statusOf(animalId), await statusOf(bystander)]).toEqual(['pending', 'available']);
+    expect((await place(bystander)).id).not.toBe(order.id);
+  });
+
+  it('stores the events of a placement, and nothing of one that is refused', async () => {
+    const { accountId, addAnimal, animal, place, eventsOf, orders } = opened();
+    const animalId = await addAnimal();
+    expect(await eventsOf(() => stateFor(accountId, animalId))).toEqual([]);
+    expect([await orders.list({ accountId, limit: 1 }), (await animal(animalId)).status]).toEqual([[], 'available']);
+    const placed: Order[] = [];
+    const events = await eventsOf(async () => placed.push(await place(animalId)));
+    const expected = placed.map((data): StoreEvent => ({ type: 'order.placed', data }));
+    expect(events).toEqual(asStored(...expected, { type: 'pet.changed', data: await animal(animalId) }));
+  });
+
+  it('places and ends in the transaction that it gets: nothing is left of one that fails', async () => {
+    const { accountId, addAnimal, placed, find, statusOf, orders, transact, eventsOf } = opened();
+    const [order, animalId] = [await placed(), await addAnimal()];
+    const changeAll = async (transaction: Transaction) => {
+      const placement = { accountId, animalId, limit: 9 };
+      await orders.place(placement, (state) => decidePlacement(state, placement, NOON), transaction);
+      // A decision that refuses leaves the transaction as it is.
+      await expect(orders.change(order.id, () => refuse(), transaction)).rejects.toBe(REFUSAL);
+      const end = { by: accountId, id: order.id, outcome: 'completed' } as const;
+      await orders.change(order.id, (state) => decideEnd(state, end, NOON), transaction);
+    };
+    const failing = () => transact((transaction) => changeAll(transaction).then(refuse));
+    expect(await eventsOf(() => expect(failing()).rejects.toBe(REFUSAL))).toEqual([]);
+    expect(await orders.list({ accountId, limit: 9 })).toEqual([order]);
+    expect([await statusOf(animalId), await statusOf(order.animalId)]).toEqual(['available', 'pending']);
+    expect(await eventsOf(() => transact(changeAll))).toHaveLength(4);
+    expect((await find(order.id))?.status).toBe('completed');
+    expect([await statusOf(animalId), await statusOf(order.animalId)]).toEqual(['pending', 'sold']);
+  });
+}
+
+function ends({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  it('decides a change on the order and its animal, or says what isn’t there', async () => {
+    const { other, placed, end, withdraw, animal, orders } = opened();
+    const look = (id: bigint) => stateOf<EndState>((refused) => orders.change(id as OrderId, refused));
+    const [order, withdrawn] = [await placed(NOON, other), await placed()];
+    const cancelled = await end(withdrawn.id, 'cancelled');
+    await withdraw(cancelled.animalId);
+    expect(await look(order.id)).toEqual({ order, animal: await animal(order.animalId) });
+    expect(await look(cancelled.id)).toEqual({ order: cancelled, animal: undefined });
+    const none = { order: undefined, animal: undefined };
+    for (const id of UNKNOWN) expect({ id, state: await look(id) }).toEqual({ id, state: none });
+  });
+
+  for (const outcome of OUTCOMES)
+    it(`stores an order that is ${outcome}, with its animal, and returns it`, async () => {
+      const { placed, end, find, statusOf } = opened();
+      const [order, bystander] = [await placed(), await placed()];
+      const at = later(NOON, 5 * MINUTE);
+      const ended = { ...order, status: outcome, updatedAt: at };
+      expect(await end(order.id, outcome, at)).toEqual(ended);
+      expect(await find(order.id)).toEqual(ended);
+      expect(await statusOf(order.animalId)).toBe(outcome === 'completed' ? 'sold' : 'available');
+      expect(await find(bystander.id)).toEqual(bystander);
+      expect(await statusOf(bystander.animalId)).toBe('pending');
     });
 
-    it('stores the placed order under its new id, with its animal, and returns it', async () => {
-      const [animalId, bystander] = [await store.addAnimal(), await store.addAnimal()];
-      const order = await store.place(animalId);
-      const at = { createdAt: NOON, updatedAt: NOON };
-      expect(order).toEqual({ id: order.id, accountId: store.accountId, animalId, status: 'placed', ...at });
-      expect(typeof order.id).toBe('bigint');
-      expect(await store.find(order.id)).toEqual(order);
-      expect(await store.statusOf(animalId)).toBe('pending');
-      expect(await store.statusOf(bystander)).toBe('available');
-      expect((await store.place(bystander)).id).not.toBe(order.id);
-    });
+  it('stores the events of a change, and nothing of one that is refused', async () => {
+    const { placed, find, animal, end, eventsOf, orders } = opened();
+    const order = await placed();
+    const before = await animal(order.animalId);
+    expect(await eventsOf(() => stateOf((refused) => orders.change(order.id, refused)))).toEqual([]);
+    expect([await find(order.id), await animal(order.animalId)]).toEqual([order, before]);
+    const events = await eventsOf(() => end(order.id, 'completed'));
+    const data = present(await find(order.id));
+    const expected: readonly StoreEvent[] = [
+      { type: 'order.completed', data },
+      { type: 'pet.changed', data: await animal(order.animalId) },
+    ];
+    expect(events).toEqual(asStored(...expected));
+  });
 
-    it('hands to a change the order and its animal, or says what isn’t there, and changes nothing if it refuses', async () => {
-      const [order, withdrawn] = [await store.placed(NOON, store.other), await store.placed()];
-      const cancelled = await store.end(withdrawn.id, 'cancelled');
-      await store.withdraw(cancelled.animalId);
-      const animal = await store.animal(order.animalId);
-      const look = (id: bigint) => stateOf((refuse) => orders.change(id as OrderId, refuse));
-      expect(await look(order.id)).toEqual({ order, animal });
-      expect(await look(cancelled.id)).toEqual({ order: cancelled, animal: undefined });
-      for (const id of [INT64_MAX, -1n]) expect(await look(id)).toEqual({ order: undefined, animal: undefined });
-      expect(await store.find(order.id, store.other)).toEqual(order);
-      expect(await store.animal(order.animalId)).toEqual(animal);
-    });
+  it('hides another account’s order', async () => {
+    const { other, placed, find, orders } = opened();
+    const order = await placed();
+    expect(await find(order.id, other)).toBeUndefined();
+    expect(await orders.list({ accountId: other, limit: 10 })).toEqual([]);
+    for (const id of UNKNOWN) expect({ id, found: await find(id as OrderId) }).toEqual({ id });
+  });
+}
 
-    for (const outcome of OUTCOMES)
-      it(`stores an order that is ${outcome}, with its animal, and returns it`, async () => {
-        const [order, bystander] = [await store.placed(), await store.placed()];
-        const at = later(NOON, 5 * MINUTE);
-        const ended = { ...order, status: outcome, updatedAt: at };
-        expect(await store.end(order.id, outcome, at)).toEqual(ended);
-        expect(await store.find(order.id)).toEqual(ended);
-        expect(await store.statusOf(order.animalId)).toBe(outcome === 'completed' ? 'sold' : 'available');
-        expect(await store.find(bystander.id)).toEqual(bystander);
-        expect(await store.statusOf(bystander.animalId)).toBe('pending');
-      });
-
-    it('hides another account’s order', async () => {
-      const order = await store.placed();
-      expect(await store.find(order.id, store.other)).toBeUndefined();
-      expect(await orders.list({ accountId: store.other, limit: 10 })).toEqual([]);
-      for (const id of [INT64_MAX, -1n]) expect(await store.find(id as OrderId)).toBeUndefined();
-    });
-
-    it('lists an account’s orders by status and after an id, ascending and no more than asked for', async () => {
+function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  for (const [where, placesOf] of [
+    ['', () => [{}]],
+    [' behind an id', (ids) => ids.map((after) => ({ after }))],
+    [' before an id', (ids) => ids.map((before) => ({ before }))],
+  ] satisfies readonly [string, (ids: readonly OrderId[]) => readonly PagePlace<OrderId>[]][])
+    it(`lists an account’s orders${where}, all or those of a status, ascending and no more than asked for`, async () => {
+      const { accountId, other, orders, placed, end } = opened();
       const all: Order[] = [];
-      for (let index = 0; index < 12; index++) {
-        const order = await store.placed(later(NOON, -index * MINUTE));
-        await store.placed(NOON, store.other);
+      for (let index = 0; index < 12; index += 1) {
+        const order = await placed(later(NOON, -index * MINUTE));
+        await placed(NOON, other);
         const status = ORDER_STATUSES[index % ORDER_STATUSES.length] ?? 'placed';
-        all.push(status === 'placed' ? order : await store.end(order.id, status));
+        all.push(status === 'placed' ? order : await end(order.id, status));
       }
-      const list = (query: Partial<OrderQuery>) => orders.list({ accountId: store.accountId, limit: 100, ...query });
-      const [first, second] = idsOf(all);
-      expect(await list({})).toEqual(all);
-      expect(await list({ limit: 5 })).toEqual(all.slice(0, 5));
-      expect(await list({ after: second, limit: 5 })).toEqual(all.slice(2, 7));
-      expect(await list({ after: all.at(-1)?.id })).toEqual([]);
-      expect(await list({ before: all[6]?.id, limit: 5 })).toEqual(all.slice(1, 6));
-      expect(await list({ before: first })).toEqual([]);
-      for (const status of ORDER_STATUSES) {
-        const matching = all.filter((order) => order.status === status);
-        expect(await list({ status })).toEqual(matching);
-        expect(await list({ status, limit: 2 })).toEqual(matching.slice(0, 2));
-        expect(await list({ status, after: matching[0]?.id, limit: 1 })).toEqual([matching[1]]);
-        expect(await list({ status, before: matching[2]?.id, limit: 1 })).toEqual([matching[1]]);
-      }
+      const places: readonly PagePlace<OrderId>[] = placesOf([0, 5, 6, 11].map((index) => present(all[index]).id));
+      for (const status of [undefined, ...ORDER_STATUSES])
+        for (const { after, before } of places)
+          for (const limit of [2, 100]) {
+            const query = { accountId, status, after, before, limit };
+            const matching = all
+              .filter((order) => status === undefined || order.status === status)
+              .filter(({ id }) => id > (after ?? INT64_MIN) && id < (before ?? INT64_MAX));
+            const page = before === undefined ? matching.slice(0, limit) : matching.slice(-limit);
+            expect({ query, ids: idsOf(await orders.list(query)) }).toEqual({ query, ids: idsOf(page) });
+          }
     });
 
-    it('lists the orders of all accounts with their accounts, all or the placed ones, ascending and no more than asked for', async () => {
-      const before = await store.placed();
-      const [one, other] = [await store.placed(), await store.placed(NOON, store.other)];
-      const ended = await store.end((await store.placed()).id, 'cancelled');
-      const last = await store.placed(NOON, store.other);
-      const list = (query: Partial<AllOrdersQuery>) => orders.listAll({ after: before.id, limit: 100, ...query });
-      const found = await list({});
-      expect(found.map(({ order }) => order)).toEqual([one, other, ended, last]);
-      for (const { account, order } of found) expect(account).toEqual(await ports.accounts.findById(order.accountId));
-      expect(await list({ status: 'placed' })).toEqual(found.filter(({ order }) => order.id !== ended.id));
-      expect(await list({ status: 'placed', after: other.id })).toEqual(found.slice(-1));
-      expect(await list({ limit: 2 })).toEqual(found.slice(0, 2));
-      expect((await list({ after: undefined, limit: 1 })).length).toBe(1);
+  it('lists the orders of withdrawn animals, too', async () => {
+    const { accountId, orders, placed, end, withdraw, find } = opened();
+    const order = await end((await placed()).id, 'completed');
+    await withdraw(order.animalId);
+    expect(await find(order.id)).toEqual(order);
+    expect(await orders.list({ accountId, limit: 1 })).toEqual([order]);
+    expect(await orders.list({ accountId, status: 'completed', limit: 1 })).toEqual([order]);
+    expect((await orders.listAll({ after: (order.id - 1n) as OrderId, limit: 1 }))[0]).toMatchObject({ order });
+  });
+
+  it('lists as many orders as are asked for, also if that is more than a page', async () => {
+    const { accountId, orders, addAnimal, storeOrder } = opened();
+    const animalId = await addAnimal();
+    const limit = MAX_PAGE_SIZE + 1;
+    await someAtOnce(limit, () => storeOrder(animalId, 'cancelled'));
+    for (const query of [{ limit }, { status: 'cancelled' as const, limit }])
+      expect({ query, found: (await orders.list({ accountId, ...query })).length }).toEqual({ query, found: limit });
+    expect(await orders.listAll({ limit })).toHaveLength(limit);
+  });
+
+  it('lists the orders of all accounts with their accounts, all or the placed ones, ascending', async () => {
+    const { accounts, other, orders, placed, end } = opened();
+    const before = await placed();
+    const [one, two] = [await placed(), await placed(NOON, other)];
+    const ended = await end((await placed()).id, 'cancelled');
+    const last = await placed(NOON, other);
+    const list = (query: Partial<AllOrdersQuery>) => orders.listAll({ after: before.id, limit: 100, ...query });
+    const found = await list({});
+    expect(found.map(({ order }) => order)).toEqual([one, two, ended, last]);
+    for (const { account, order } of found) expect(account).toEqual(await accounts.findById(order.accountId));
+    expect(await list({ status: 'placed' })).toEqual(found.filter(({ order }) => order.id !== ended.id));
+    expect(await list({ status: 'placed', after: two.id })).toEqual(found.slice(-1));
+    expect(await list({ limit: 2 })).toEqual(found.slice(0, 2));
+    expect((await list({ after: undefined, limit: 1 })).length).toBe(1);
+  });
+
+  it('lists the orders of closed accounts, too, for the operator', async () => {
+    const { orders, placed, closedAfter } = opened();
+    const placing: Order[] = [];
+    const account = await closedAfter(async ({ id }) => placing.push(await placed(NOON, id)));
+    const [order] = placing;
+    const after = (present(order).id - 1n) as OrderId;
+    expect(await orders.listAll({ after, limit: 1 })).toMatchObject([{ account: { id: account.id }, order }]);
+  });
+}
+
+function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  it('expires orders placed at or before that instant, of any account, and no later ones', async () => {
+    const { other, placed, expire, find, statusOf } = opened();
+    const due = [await placed(later(NOON, -HOUR)), await placed(NOON, other)];
+    const young = await placed(later(NOON, 1));
+    const at = later(NOON, HOUR);
+    const expired = await expire(NOON, 100, at);
+    expect(new Set(expired)).toEqual(new Set(due.map((order) => ({ ...order, status: 'expired', updatedAt: at }))));
+    for (const order of expired) {
+      expect(await find(order.id, order.accountId)).toEqual(order);
+      expect(await statusOf(order.animalId)).toBe('available');
+    }
+    expect([await find(young.id), await statusOf(young.animalId)]).toEqual([young, 'pending']);
+  });
+
+  it('asks about no order that has ended', async () => {
+    const { placed, end, expire, orders } = opened();
+    for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
+    expect(await expire(later(NOON, HOUR))).toEqual([]);
+    const asked: EndState[] = [];
+    await orders.expire({ placedUntil: later(NOON, HOUR), limit: 10 }, note(asked));
+    expect(asked).toEqual([]);
+  });
+
+  it('decides about each order once, with its animal, and leaves the one that the decision leaves', async () => {
+    const { placed, animal, find, eventsOf, orders } = opened();
+    const placedOrders = [await placed(), await placed()];
+    const expected = await Promise.all(
+      placedOrders.map(async (order) => ({ order, animal: await animal(order.animalId) })),
+    );
+    const asked: EndState[] = [];
+    const leave = () => orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
+    expect(await eventsOf(leave)).toEqual([]);
+    expect(new Set(asked)).toEqual(new Set(expected));
+    expect(asked).toHaveLength(2);
+    for (const order of placedOrders) expect(await find(order.id)).toEqual(order);
+  });
+
+  it('stores the events of each expiry, and nothing if a decision refuses', async () => {
+    const { placed, expire, find, animal, eventsOf, orders } = opened();
+    const order = await placed();
+    const refused = () => stateOf((refusing) => orders.expire({ placedUntil: NOON, limit: 10 }, refusing));
+    expect(await eventsOf(refused)).toEqual([]);
+    expect(await find(order.id)).toEqual(order);
+    const events = await eventsOf(() => expire(NOON));
+    const data = present(await find(order.id));
+    const changed = { type: 'pet.changed', data: await animal(order.animalId) } as const;
+    expect(events).toEqual(asStored({ type: 'order.expired', data }, changed));
+  });
+
+  it('expires the longest placed first, and no more than asked for', async () => {
+    const { placed, expire } = opened();
+    const due: Order[] = [];
+    for (let index = 0; index < 5; index += 1) due.unshift(await placed(later(NOON, -index * MINUTE)));
+    for (const expected of [due.slice(0, 2), due.slice(2, 4), due.slice(4), []])
+      expect(sortedIdsOf(await expire(NOON, 2))).toEqual(sortedIdsOf(expected));
+  });
+
+  it('leaves out an order that another transaction has locked, and doesn’t wait for it', async () => {
+    const { accountId, placed, expire, find, orders, transact } = opened();
+    const [locked, free] = [await placed(later(NOON, -HOUR)), await placed()];
+    const end = { by: accountId, id: locked.id, outcome: 'completed' } as const;
+    const expired = await transact(async (transaction) => {
+      await orders.change(locked.id, (state) => decideEnd(state, end, NOON), transaction);
+      return expire(NOON);
     });
+    expect(idsOf(expired)).toEqual([free.id]);
+    expect((await find(locked.id))?.status).toBe('completed');
+  });
 
-    describe('expiry', () => {
-      it('expires orders placed at or before that instant, of any account, and no later ones', async () => {
-        const due = [await store.placed(later(NOON, -HOUR)), await store.placed(NOON, store.other)];
-        const young = await store.placed(later(NOON, 1));
-        const at = later(NOON, HOUR);
-        const expired = await store.expire(NOON, 100, at);
-        const expected = due.map((order) => ({ ...order, status: 'expired', updatedAt: at }));
-        expect(new Set(expired)).toEqual(new Set(expected));
-        for (const order of expired) {
-          expect(await store.find(order.id, order.accountId)).toEqual(order);
-          expect(await store.statusOf(order.animalId)).toBe('available');
-        }
-        expect(await store.find(young.id)).toEqual(young);
-        expect(await store.statusOf(young.animalId)).toBe('pending');
-        expect(await store.expire(NOON)).toEqual([]);
-      });
+  it('is shared by concurrent workers: every order expires, each once', async () => {
+    const { placed, expire } = opened();
+    const due = await someAtOnce(40, () => placed());
+    const expired = await atOnce(8, () => expire(NOON, 10));
+    for (const some of expired) expect(some.length).toBeLessThanOrEqual(10);
+    const left = await expire(NOON);
+    expect(sortedIdsOf([...expired.flat(), ...left])).toEqual(sortedIdsOf(due));
+  });
+}
 
-      it('leaves an order that the decision leaves, and all if it refuses', async () => {
-        const order = await store.placed();
-        const due = { placedUntil: NOON, limit: 10 };
-        expect(await orders.expire(due, () => undefined)).toEqual([]);
-        const state = { order, animal: await store.animal(order.animalId) };
-        expect(await stateOf((refuse) => orders.expire(due, refuse))).toEqual(state);
-        expect(await store.find(order.id)).toEqual(order);
-      });
+function races({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  it('counts the orders of an account one after another, however many it places at once', async () => {
+    const { accountId, addAnimal, place, statusOf, orders } = opened();
+    const animals = await atOnce(20, () => addAnimal());
+    const { reasons } = await race(20, (index) => place(present(animals[index]), NOON, accountId, 7));
+    expect(reasons).toHaveLength(13);
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'too_many_orders' });
+    expect(await orders.list({ accountId, status: 'placed', limit: 100 })).toHaveLength(7);
+    const statuses = await Promise.all(animals.map((id) => statusOf(id)));
+    expect(statuses.filter((status) => status === 'available')).toHaveLength(13);
+  });
 
-      it('expires the oldest first, and no more than asked for', async () => {
-        const due: Order[] = [];
-        for (let index = 0; index < 5; index++) due.push(await store.placed(later(NOON, index * MINUTE)));
-        expect(sortedIdsOf(await store.expire(later(NOON, HOUR), 2))).toEqual(idsOf(due.slice(0, 2)));
-        expect(sortedIdsOf(await store.expire(later(NOON, HOUR), 2))).toEqual(idsOf(due.slice(2, 4)));
-        expect(sortedIdsOf(await store.expire(later(NOON, HOUR), 2))).toEqual(idsOf(due.slice(4)));
-      });
+  it('places one of 50 concurrent orders for one animal, in every round', async () => {
+    const { accountId, other, addAnimal, place, statusOf } = opened();
+    for (let round = 0; round < 3; round += 1) {
+      const animalId = await addAnimal();
+      const { values, reasons } = await race(50, (index) => place(animalId, NOON, index % 2 ? accountId : other));
+      expect(values.map((order) => order.animalId)).toEqual([animalId]);
+      for (const reason of reasons) expect(reason).toMatchObject({ code: 'pet_not_available' });
+      expect(await statusOf(animalId)).toBe('pending');
+    }
+  });
 
-      it('is shared by concurrent workers: every order expires, each once', async () => {
-        const due = await atOnce(40, () => store.placed());
-        const expired = await atOnce(8, () => store.expire(NOON, 10));
-        for (const some of expired) expect(some.length).toBeLessThanOrEqual(10);
-        const left = await store.expire(NOON);
-        expect(sortedIdsOf([...expired.flat(), ...left])).toEqual(sortedIdsOf(due));
-      });
-    });
+  it('ends an order once, the animal’s status matches, and no caller fails because of the others’ locks', async () => {
+    const { placed, expire, end, find, statusOf } = opened();
+    for (let round = 0; round < 12; round += 1) {
+      const { id, animalId } = await placed();
+      const { values, reasons } = await race<Order | undefined>(10, async (index) =>
+        index % 3 === 2 ? (await expire(NOON))[0] : end(id, present(OUTCOMES[(index + round) % OUTCOMES.length])),
+      );
+      for (const reason of reasons) expect(reason).toMatchObject({ code: 'order_final' });
+      const ended = values.filter((value) => value !== undefined);
+      expect(ended).toEqual([await find(id)]);
+      expect(await statusOf(animalId)).toBe(ended[0]?.status === 'completed' ? 'sold' : 'available');
+    }
+  });
 
-    describe('under a race', () => {
-      it('counts the orders of an account one after another, however many it places at once', async () => {
-        const animals = await atOnce(20, () => store.addAnimal());
-        const place = (animalId: AnimalId) => store.place(animalId, NOON, store.accountId, 7);
-        const { reasons } = await race(20, (index) => place(present(animals[index])));
-        expect(reasons).toHaveLength(13);
-        for (const reason of reasons) expect(reason).toMatchObject({ code: 'too_many_orders' });
-        expect(await orders.list({ accountId: store.accountId, status: 'placed', limit: 100 })).toHaveLength(7);
-        const statuses = await Promise.all(animals.map((id) => store.statusOf(id)));
-        expect(statuses.filter((status) => status === 'available')).toHaveLength(13);
-      });
-
-      it('places one of 50 concurrent orders for one animal, in every round', async () => {
-        for (let round = 0; round < 5; round++) {
-          const animalId = await store.addAnimal();
-          const { values, reasons } = await race(50, (index) =>
-            store.place(animalId, NOON, index % 2 ? store.accountId : store.other),
-          );
-          expect(values.map((order) => order.animalId)).toEqual([animalId]);
-          for (const reason of reasons) expect(reason).toMatchObject({ code: 'pet_not_available' });
-          expect(await store.statusOf(animalId)).toBe('pending');
-        }
-      });
-
-      it('ends an order once, and the animal’s status matches', async () => {
-        for (let round = 0; round < 15; round++) {
-          const { id, animalId } = await store.placed();
-          const expire = async () => present((await store.expire(NOON))[0]);
-          const { values } = await race(10, (index) =>
-            index === 9 ? expire() : store.end(id, present(OUTCOMES[(index + round) % OUTCOMES.length])),
-          );
-          const [won, ...more] = values;
-          expect([won?.id, more]).toEqual([id, []]);
-          expect(await store.find(id)).toEqual(won);
-          expect(await store.statusOf(animalId)).toBe(won?.status === 'completed' ? 'sold' : 'available');
-        }
-      });
-
-      it('ends an order, orders its animal again, edits and withdraws it as if one did after another', async () => {
-        const { animals } = ports;
-        for (let round = 0; round < 20; round++) {
-          const { id, animalId } = await store.placed();
-          const edit = { id: animalId, change: { name: 'Milo' } };
-          const done = { isPlaced: false, isWithdrawn: false };
-          const racers = [
-            () => store.end(id, 'cancelled'),
-            () => animals.change(animalId, (state) => decideChange(state, edit)),
-            () => store.place(animalId, NOON, store.other).then(() => (done.isPlaced = true)),
-            async () => {
-              await animals.withdraw(animalId, NOON, (state) => decideWithdrawal(state, edit));
-              done.isWithdrawn = true;
-            },
-          ];
-          const { reasons } = await race<unknown>(4, (index) => present(racers[(index + round) % 4])());
-          for (const reason of reasons)
-            expect(['not_found', 'order_in_progress', 'pet_not_available']).toContain((reason as DomainError).code);
-          expect(await store.find(id)).toMatchObject({ status: 'cancelled' });
-          expect(done.isPlaced && done.isWithdrawn).toBe(false);
-          const status = done.isPlaced ? 'pending' : 'available';
-          const left = done.isWithdrawn ? undefined : { id: animalId, name: 'Milo', categoryId: 1n, status };
-          expect(await animals.findById(animalId)).toEqual(left);
-        }
-      });
-    });
+  it('ends an order, orders its animal again, edits and withdraws it as if one did after another', async () => {
+    const { animals, other, placed, place, end, find } = opened();
+    for (let round = 0; round < 20; round += 1) {
+      const { id, animalId } = await placed();
+      const edit = { id: animalId, change: { name: 'Milo' } };
+      const done = { isPlaced: false, isWithdrawn: false };
+      const racers = [
+        () => end(id, 'cancelled'),
+        () => animals.change(animalId, (state) => decideChange(state, edit)),
+        () => place(animalId, NOON, other).then(() => (done.isPlaced = true)),
+        async () => {
+          await animals.withdraw(animalId, NOON, (state) => decideWithdrawal(state, edit));
+          done.isWithdrawn = true;
+        },
+      ];
+      const { reasons } = await race<unknown>(4, (index) => present(racers[(index + round) % 4])());
+      for (const reason of reasons)
+        expect(['not_found', 'order_in_progress', 'pet_not_available']).toContain((reason as DomainError).code);
+      expect(await find(id)).toMatchObject({ status: 'cancelled' });
+      expect(done.isPlaced && done.isWithdrawn).toBe(false);
+      const status = done.isPlaced ? 'pending' : 'available';
+      const left = done.isWithdrawn ? undefined : { id: animalId, name: 'Milo', categoryId: 1n, status };
+      expect(await animals.findById(animalId)).toEqual(left);
+    }
   });
 }
 
 type OrderStore = Awaited<ReturnType<typeof openOrderStore>>;
 
 /** Two accounts of a store, and their orders. */
-async function openOrderStore({ accounts, animals, orders }: Pick<Ports, OrderPorts>, unique: Unique) {
-  const { id: accountId } = await accounts.open(unique.account());
+async function openOrderStore(ports: Pick<Ports, OrderPorts>, unique: Unique) {
+  const { accounts, animals, credentials, orders } = ports;
+  const account = await accounts.open(unique.account());
+  const { id: accountId } = account;
   const { id: other } = await accounts.open(unique.account());
   const addAnimal = async () => (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
   const animal = async (id: AnimalId) => present(await animals.findById(id));
@@ -279,15 +461,44 @@ async function openOrderStore({ accounts, animals, orders }: Pick<Ports, OrderPo
     const placement = { accountId: by, animalId, limit };
     return orders.place(placement, (state) => decidePlacement(state, placement, createdAt));
   };
-  /** Places an order for a new animal. */
-  const placed = async (createdAt = NOON, by = accountId) => place(await addAnimal(), createdAt, by);
   const end = (id: OrderId, outcome: OrderOutcome, at = later(NOON, MINUTE)) =>
     orders.change(id, (state) => decideEnd(state, { by: accountId, id, outcome }, at));
   const expire = (placedUntil: Instant, limit = 100, at = later(NOON, HOUR)) =>
     orders.expire({ placedUntil, limit }, (state) => decideExpiry(state, at - placedUntil, at));
-  /** Leaves nothing due: expiry asks for no account, so it would take the orders of an earlier test. */
-  const clear = async () => {
-    await expire(later(NOON, 1_000 * HOUR), 1_000);
+  return {
+    accounts,
+    animals,
+    orders,
+    accountId,
+    other,
+    addAnimal,
+    animal,
+    statusOf,
+    withdraw,
+    find,
+    place,
+    /** Places an order for a new animal. */
+    placed: async (createdAt = NOON, by = accountId) => place(await addAnimal(), createdAt, by),
+    end,
+    expire,
+    storeOrder: (id: AnimalId, status: OrderStatus) => storeOrder(ports, account, id, status),
+    transact: transactFor(account, ports, unique),
+    /** The events that the work stores. */
+    eventsOf: async (work: () => Promise<unknown>) => {
+      const { length } = await storedEvents(ports, accountId);
+      await work();
+      return (await storedEvents(ports, accountId)).slice(length);
+    },
+    /** A new account, closed after the work. */
+    closedAfter: async (work: (account: Account) => Promise<unknown>) => {
+      const closed = await openWithPassword(credentials, unique);
+      await work(closed);
+      await closeAccount(ports, closed);
+      return closed;
+    },
+    /** Leaves nothing due: expiry asks for no account, so it would take the orders of an earlier test. */
+    clear: async () => {
+      await expire(later(NOON, 1_000 * HOUR), 1_000);
+    },
   };
-  return { accountId, other, addAnimal, animal, statusOf, withdraw, find, place, placed, end, expire, clear };
 }

@@ -1,17 +1,19 @@
 import type { Password } from '../../accounts/sign-in/password.js';
 import type { PasswordHasher } from '../../accounts/sign-in/password-hasher.js';
 import { openBefore } from './fixtures.js';
-import type { Open, TestFramework } from './framework.js';
+import type { OpenedHasher, TestFramework } from './framework.js';
 
 const PASSWORD = 'a horse, a battery 🐈' as Password;
 
 /** The guarantees of every `PasswordHasher`. */
-export function passwordHasherSuite(framework: TestFramework, name: string, open: Open<'passwordHasher'>): void {
+export function passwordHasherSuite(framework: TestFramework, name: string, open: () => Promise<OpenedHasher>): void {
   const { describe, it, expect } = framework;
   describe(`a password hasher (${name})`, () => {
+    let opened: OpenedHasher;
     let hasher: PasswordHasher;
-    openBefore(framework, open, ({ ports }) => {
-      hasher = ports.passwordHasher;
+    openBefore(framework, open, (adapters) => {
+      opened = adapters;
+      hasher = adapters.ports.passwordHasher;
     });
 
     it('knows a password by its hash, and takes no other for it', async () => {
@@ -30,6 +32,13 @@ export function passwordHasherSuite(framework: TestFramework, name: string, open
       const hashes = [await hasher.hash(PASSWORD), await hasher.hash(PASSWORD)];
       expect(new Set(hashes).size).toBe(2);
       expect(hashes.map((hash) => hasher.isOutdated(hash))).toEqual([false, false]);
+    });
+
+    it('knows a password by a hash with other parameters, which is outdated', async () => {
+      const hash = await opened.outdatedHashOf(PASSWORD);
+      expect(hasher.isOutdated(hash)).toBe(true);
+      expect(await hasher.verify(PASSWORD, hash)).toBe(true);
+      expect(await hasher.verify(`${PASSWORD} ` as Password, hash)).toBe(false);
     });
   });
 }
