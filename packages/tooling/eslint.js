@@ -134,7 +134,8 @@ const privateParts = [
 const privateModules = [
   {
     // Packages document their named exports. The exempt ones also document an export by path.
-    regex: '^(?!\\.{1,2}/|node:|@adoption-store/(?:domain/testing|infrastructure/turns|web/edge)$)(?:@[^/]+/[^/]+|[^@/][^/]*)/',
+    regex:
+      '^(?!\\.{1,2}/|node:|@adoption-store/(?:domain/testing|infrastructure/turns|web/edge)$)(?:@[^/]+/[^/]+|[^@/][^/]*)/',
     message: "a path into a package is private: import it by the package's name",
   },
   { regex: '^(?:node:)?v8$', message: 'set V8 flags where Node.js is started' },

@@ -21,7 +21,6 @@ export async function openPostgres(categories: CategoryPolicy = 'open'): Promise
   readonly url: string;
   readonly letPass: (milliseconds: number) => Promise<void>;
   readonly addOlder: (email: string) => Promise<void>;
-  readonly addOlder: (email: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }> {
   const database = await createDatabase();
@@ -47,9 +46,6 @@ export async function openPostgres(categories: CategoryPolicy = 'open'): Promise
         UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')},
           ${earlier.slice(4).replaceAll('due_at', 'paused_until')}`,
       );
-    },
-    addOlder: async (email) => {
-      await ask(database.url, `INSERT INTO accounts (email, plan, created_at) VALUES ($1, 'free', now())`, [email]);
     },
     // As a version before addresses had one form.
     addOlder: async (email) => {
