@@ -22,6 +22,7 @@ import {
   changePassword,
   closeAccount,
   NOON as now,
+  oftenerThanAPage,
   openBefore,
   openWithPassword,
   present,
@@ -357,8 +358,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       let added: ApiKeyId[];
       beforeAll(async () => {
         accountId = (await openAccount()).id;
-        added = (await atOnce(101, () => add({ accountId, expiresAt: now }))).map(({ id }) => id);
-        added.sort((one, other) => Number(one - other));
+        added = (await oftenerThanAPage(() => add({ accountId, expiresAt: now }))).map(({ id }) => id);
       });
       const newestFirst = () => added.toReversed();
       const page = (place: PagePlace<ApiKeyId>) =>

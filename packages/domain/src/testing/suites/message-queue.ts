@@ -20,6 +20,7 @@ import {
   claimOne,
   closeAccount,
   NOON,
+  oftenerThanAPage,
   openBefore,
   openWithPassword,
   present,
