@@ -405,10 +405,12 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const expired = await add({ accountId, expiresAt: now });
       const { id: revokedId } = await add({ accountId, expiresAt: later(now, HOUR) });
       const { id: endedId } = await add({ accountId, expiresAt: later(now, HOUR) });
-      const disabled = await keys.change(disabledId, (state) =>
-        decideDisabling(state, { id: disabledId, isDisabled: true }, now),
-      );
-      const revoked = await revokeKey(ports, revokedId, now);
+      const disable = (id: ApiKeyId) =>
+        keys.change(id, (state) => decideDisabling(state, { id, isDisabled: true }, now));
+      const disabled = await disable(disabledId);
+      await disable(revokedId);
+      // By a clock that is ahead.
+      const revoked = await revokeKey(ports, revokedId, later(now, 1));
       const ended = await revokeKey(ports, endedId, later(now, HOUR));
       return { active: [active], disabled: [disabled], expired: [ended, expired], revoked: [revoked] };
     };
