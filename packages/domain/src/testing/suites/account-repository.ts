@@ -10,6 +10,7 @@ import {
   oftenerThanAPage,
   openBefore,
   openWithPassword,
+  present,
   stateOf,
   timesDecided,
   Unique,
@@ -165,8 +166,9 @@ export function accountRepositorySuite(
 
     it('makes a decision once', async () => {
       const { email } = await accounts.open(unique.account());
-      const keep = (account: Account | undefined) => account as Account;
-      expect(await timesDecided((decide) => accounts.change(email, decide), keep)).toBe(1);
+      expect(
+        await timesDecided<Account | undefined, Account>((decide) => accounts.change(email, decide), present),
+      ).toBe(1);
     });
 
     it('changes nothing but plan and scopes: the password stays', async () => {

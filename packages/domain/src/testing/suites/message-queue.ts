@@ -149,7 +149,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
         const page = await events.list({ accountId: by.id, types, limit: 100 });
         return page.events.map(({ type, data }) => [type, JSON.parse(data)]);
       };
-      const event = (message: Message, status: 'sent' | 'failed') => {
+      const event = (message: Message, status: 'sent' | 'failed'): [string, unknown] => {
         const stored: StoreEvent = deliveryEnded(message, status);
         return [stored.type, JSON.parse(publishedData(stored))];
       };
