@@ -56,7 +56,9 @@ export function decideAttempt({ times, sharedNow }: AttemptState, { most, within
   // An instance whose clock is ahead must not remove the attempts that still count for the others.
   const earliest = later(instant(Math.min(now, sharedNow)), -within);
   const kept = times.filter((time) => time > earliest && !isAhead(time, latest)).sort((one, other) => one - other);
-  const oldest = kept.filter((time) => time > now - within).at(-most);
-  if (oldest !== undefined) return { until: later(oldest, within) };
+  const counting = kept.filter((time) => time > later(now, -within));
+  // As many count as are allowed: the next attempt waits until the first of the last `most` stops counting.
+  const awaited = counting.at(-most);
+  if (awaited !== undefined) return { until: later(awaited, within) };
   return { until: undefined, times: [...kept, now], expiresAt: later(now, within) };
 }

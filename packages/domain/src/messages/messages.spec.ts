@@ -98,17 +98,6 @@ describe('delivering messages', () => {
     expect(await deliver()).toEqual({ mayHaveMore: false, deliveries: [] });
   });
 
-  it('sends an account’s message next, however many another account has queued', async () => {
-    const { queue, queueMessage, openAccount, deliver, sender, clock } = await openStore();
-    for (let count = 0; count < 600; count += 1) await queue('one of many');
-    clock.advance(1);
-    const { id: accountId } = await openAccount.execute({ email: 'neighbour@example.com' });
-    await queueMessage.execute({ accountId, text: 'the neighbour’s' });
-    clock.advance(1);
-    for (let sent = 0; sent < 2; sent += 1) await deliver();
-    expect(sender.delivered.map(({ text }) => text)).toEqual(['one of many', 'the neighbour’s']);
-  });
-
   it('says that more may be due before it sends a full batch, so that other lanes can send them meanwhile', async () => {
     const { queue, deliverMessages, sender } = await openStore({ batch: 2 });
     for (const text of ['one', 'two', 'three']) await queue(text);

@@ -93,11 +93,4 @@ describe('a session', () => {
     expect(await idOf(renewed ?? '')).toBe(id);
     expect([await resume(here), await resume(there)]).toEqual([undefined, undefined]);
   });
-
-  it('ends with all others of its account', async () => {
-    const { begin, resume, account, endAllSessions } = await setUp();
-    const tokens = [await begin(), await begin()];
-    await endAllSessions.execute({ accountId: account.id });
-    expect(await Promise.all(tokens.map(resume))).toEqual([undefined, undefined]);
-  });
 });

@@ -62,10 +62,7 @@ export class InMemoryOrderRepository implements OrderRepository {
       .filter((order) => status === undefined || order.status === status)
       .filter((order) => after === undefined || order.id > after)
       .slice(0, limit)
-      .flatMap((order) => {
-        const account = this.accounts.accountOf(order.accountId);
-        return account === undefined ? [] : [{ account, order }];
-      });
+      .map((order) => ({ account: this.accounts.accountOf(order.accountId), order }));
   }
 
   async change(id: OrderId, decide: (state: EndState) => EndedOrder): Promise<Order> {

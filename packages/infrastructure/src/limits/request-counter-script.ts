@@ -35,45 +35,44 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
  * (test/limits.counters.ts) compares the two over random histories of requests.
  *
- * KEYS: one for each requester, named by its account or address. The one key has everything that a decision needs,
- * because a Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
+ * - KEYS: one for each requester, named by its account or address. It holds everything that a decision needs, because a
+ *   Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
+ * - ARGV: five for each requester: its API key (empty for an address), the number of its requests (0 only reads), now,
+ *   perMinute and perDay. Times are Unix milliseconds.
+ * - Stored is a hash. The field `usage` holds the numbers of `Usage`, and the field of each API key with refusals or a ban
+ *   those of `Refusals`, in the order of quota.ts. A decision reads two fields, so its cost doesn't depend on how many
+ *   keys the account ever had.
+ * - Returned are three for each requester: both fields before its requests, and the time of the decision. From these,
+ *   `decide` computes the result of each request.
  *
- * ARGV: five for each requester: its API key (empty for an address), the number of its requests (0 only reads), now,
- * perMinute and perDay. Times are Unix milliseconds.
+ * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. An instance with a wrong
+ * clock would otherwise begin new windows in turn with the others, and each would reset the other's counts.
  *
- * The stored value is a hash. Its field `usage` has the fields of Usage in the order of quota.ts, separated by spaces.
- * For each API key with refusals or a ban there is a field, named by its id, with the fields of Refusals. A decision
- * reads two fields, so it costs the same however many keys the account ever had. Fields that can no longer affect a
- * decision are removed a few at a time.
- *
- * Returns three for each requester: both fields before its requests, and the time of the decision. From these, `decide`
- * computes the result of each request.
- *
- * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance with
- * a wrong clock and the others would alternately begin new windows, and so reset each other's counts.
- *
- * The keys expire by themselves: that of an account once nothing that was in it at its last write can affect a decision.
+ * A key expires once nothing in it can affect a decision. Ended fields of a key that is in use are removed a few at a time.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
   // From an instance whose clock is MOST_SKEW ahead to one whose clock is as much behind.
   const life = Math.max(DAY, longestBan) + 2 * MOST_SKEW;
   return `${HELPERS}
+-- Counts the requests of one requester. Returns both fields as they were before.
 local function count(key, apiKey, requests, now, perMinute, perDay)
-  local usage, refused = unpack(redis.call('HMGET', key, 'usage', apiKey))
-  local minuteStart, minuteUsed, dayStart, dayUsed = numbersOf(usage)
-  local refusedMinute, refusals, bannedAt, bannedUntil = numbersOf(refused)
-  local isBannable, isUsed, isRefused, isNewMinute = apiKey ~= '', false, false, false
-  if not isCurrent(minuteStart, MINUTE, now) then
-    minuteStart, minuteUsed, isUsed, isNewMinute = now - now % MINUTE, 0, true, true
-  end
-  if not isCurrent(dayStart, DAY, now) then dayStart, dayUsed, isUsed = now - now % DAY, 0, true end
-  if bannedAt > now + MOST_SKEW then refusedMinute, refusals, bannedAt, bannedUntil, isRefused = 0, 0, 0, 0, true end
+  local usageBefore, refusalsBefore = unpack(redis.call('HMGET', key, 'usage', apiKey))
+  local minuteStart, minuteUsed, dayStart, dayUsed = numbersOf(usageBefore)
+  local refusedMinute, refusals, bannedAt, bannedUntil = numbersOf(refusalsBefore)
+  local isBannable = apiKey ~= ''
+  local isNewMinute, isNewDay = not isCurrent(minuteStart, MINUTE, now), not isCurrent(dayStart, DAY, now)
+  if isNewMinute then minuteStart, minuteUsed = now - now % MINUTE, 0 end
+  if isNewDay then dayStart, dayUsed = now - now % DAY, 0 end
+  local isUsageChanged = isNewMinute or isNewDay
+  -- A ban from a clock that ran ahead is dropped.
+  local isRefusalsChanged = bannedAt > now + MOST_SKEW
+  if isRefusalsChanged then refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0 end
   for _ = 1, requests do
     if bannedUntil > now then break end
     if minuteUsed < perMinute and dayUsed < perDay then
-      minuteUsed, dayUsed, isUsed = minuteUsed + 1, dayUsed + 1, true
+      minuteUsed, dayUsed, isUsageChanged = minuteUsed + 1, dayUsed + 1, true
     elseif isBannable then
-      isRefused = true
+      isRefusalsChanged = true
       if not isCurrent(refusedMinute, MINUTE, now) then refusedMinute, refusals = now - now % MINUTE, 0 end
       refusals = refusals + 1
       if refusals >= ${refusals} then
@@ -83,13 +82,14 @@ local function count(key, apiKey, requests, now, perMinute, perDay)
       end
     end
   end
-  if requests > 0 and (isUsed or isRefused) then
-    if isUsed then set(key, 'usage', minuteStart, minuteUsed, dayStart, dayUsed) end
-    if isRefused then set(key, apiKey, refusedMinute, refusals, bannedAt, bannedUntil) end
-    if isBannable and (isNewMinute or isRefused and not refused) then sweep(key, now) end
+  if requests > 0 and (isUsageChanged or isRefusalsChanged) then
+    if isUsageChanged then set(key, 'usage', minuteStart, minuteUsed, dayStart, dayUsed) end
+    if isRefusalsChanged then set(key, apiKey, refusedMinute, refusals, bannedAt, bannedUntil) end
+    local hasNewField = isRefusalsChanged and not refusalsBefore
+    if isBannable and (isNewMinute or hasNewField) then sweep(key, now) end
     redis.call('PEXPIRE', key, isBannable and ${life} or ${2 * MINUTE})
   end
-  return usage, refused
+  return usageBefore, refusalsBefore
 end
 
 local all = {}

@@ -4,7 +4,17 @@ import { PLANS } from '../../accounts/plan.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import { atOnce, closeAccount, openBefore, openWithPassword, stateOf, timesDecided, Unique } from './fixtures.js';
+import {
+  atOnce,
+  closeAccount,
+  oftenerThanAPage,
+  openBefore,
+  openWithPassword,
+  present,
+  stateOf,
+  timesDecided,
+  Unique,
+} from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
 /** The accounts of a store, some of which may be older than the rule that no two share a canonical address. */
@@ -73,9 +83,8 @@ export function accountRepositorySuite(
     });
 
     it('lists as many as are asked for, and all of them unless a limit is given', async () => {
-      const added = (await atOnce(101, () => accounts.open(unique.account()))).map(({ id }) => id);
-      added.sort((one, other) => Number(one - other));
-      const after = ((added[0] ?? 0n) - 1n) as AccountId;
+      const { id: after } = await accounts.open(unique.account());
+      const added = (await oftenerThanAPage(() => accounts.open(unique.account()))).map(({ id }) => id);
       expect(await idsOf({ after, limit: 101 })).toEqual(added);
       expect(await idsOf({ after })).toEqual(added);
     });
@@ -157,8 +166,9 @@ export function accountRepositorySuite(
 
     it('makes a decision once', async () => {
       const { email } = await accounts.open(unique.account());
-      const keep = (account: Account | undefined) => account as Account;
-      expect(await timesDecided((decide) => accounts.change(email, decide), keep)).toBe(1);
+      expect(
+        await timesDecided<Account | undefined, Account>((decide) => accounts.change(email, decide), present),
+      ).toBe(1);
     });
 
     it('changes nothing but plan and scopes: the password stays', async () => {

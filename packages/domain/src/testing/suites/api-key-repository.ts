@@ -22,6 +22,7 @@ import {
   changePassword,
   closeAccount,
   NOON as now,
+  oftenerThanAPage,
   openBefore,
   openWithPassword,
   present,
@@ -357,8 +358,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       let added: ApiKeyId[];
       beforeAll(async () => {
         accountId = (await openAccount()).id;
-        added = (await atOnce(101, () => add({ accountId, expiresAt: now }))).map(({ id }) => id);
-        added.sort((one, other) => Number(one - other));
+        added = (await oftenerThanAPage(() => add({ accountId, expiresAt: now }))).map(({ id }) => id);
       });
       const newestFirst = () => added.toReversed();
       const page = (place: PagePlace<ApiKeyId>) =>
@@ -405,10 +405,12 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const expired = await add({ accountId, expiresAt: now });
       const { id: revokedId } = await add({ accountId, expiresAt: later(now, HOUR) });
       const { id: endedId } = await add({ accountId, expiresAt: later(now, HOUR) });
-      const disabled = await keys.change(disabledId, (state) =>
-        decideDisabling(state, { id: disabledId, isDisabled: true }, now),
-      );
-      const revoked = await revokeKey(ports, revokedId, now);
+      const disable = (id: ApiKeyId) =>
+        keys.change(id, (state) => decideDisabling(state, { id, isDisabled: true }, now));
+      const disabled = await disable(disabledId);
+      await disable(revokedId);
+      // By a clock that is ahead.
+      const revoked = await revokeKey(ports, revokedId, later(now, 1));
       const ended = await revokeKey(ports, endedId, later(now, HOUR));
       return { active: [active], disabled: [disabled], expired: [ended, expired], revoked: [revoked] };
     };

@@ -273,16 +273,6 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         }
       });
 
-      it('queues the notice that was decided on', async () => {
-        const account = await opened();
-        const [id, address] = [unique.name() as AccountMailId, unique.email()];
-        const times = { createdAt: NOON, expiresAt: later(NOON, DAY) };
-        const notice = { id, accountId: account.id, kind: 'changed', ...times } as const;
-        await change(account, { notice: { ...notice, address } });
-        expect(await claimOne(ports.accountMails)).toEqual({ ...notice, email: address, number: 1, failures: 0 });
-        await ports.accountMails.markSent(id);
-      });
-
       it('that closes the account queues its notice, whatever else that ends', async () => {
         const account = await opened();
         const [id, email] = [unique.name() as AccountMailId, account.email];

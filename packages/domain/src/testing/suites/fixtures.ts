@@ -287,6 +287,13 @@ export function atOnce<Result>(times: number, work: (index: number) => Promise<R
   return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 }
 
+/** Does the work 101 times, each after the one before: as often as a page of 100 reads rows. */
+export async function oftenerThanAPage<Result>(work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  while (results.length < 101) results.push(await work());
+  return results;
+}
+
 /** Begins the work so many times at once, and returns the values, and the reasons of those that failed. */
 export async function race<Value>(times: number, work: (index: number) => Promise<Value>) {
   return outcomes(await Promise.allSettled(Array.from({ length: times }, (_, index) => work(index))));

@@ -20,6 +20,7 @@ import {
   claimOne,
   closeAccount,
   NOON,
+  oftenerThanAPage,
   openBefore,
   openWithPassword,
   present,
@@ -93,10 +94,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       let ids: readonly MessageId[];
       beforeAll(async () => {
         own = await openAccount();
-        const added: Message[] = [];
-        // One after the other, because all wait for the lock on the account.
-        while (added.length < 101) added.push(await add('Hello', NOON, own));
-        ids = idsOf(added).sort();
+        ids = idsOf(await oftenerThanAPage(() => add('Hello', NOON, own))).sort();
         for (const claimed of await claim()) await messages.markFailed(claimed);
       });
       const before = { id: '' as MessageId, createdAt: NOON };
@@ -151,7 +149,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
         const page = await events.list({ accountId: by.id, types, limit: 100 });
         return page.events.map(({ type, data }) => [type, JSON.parse(data)]);
       };
-      const event = (message: Message, status: 'sent' | 'failed') => {
+      const event = (message: Message, status: 'sent' | 'failed'): [string, unknown] => {
         const stored: StoreEvent = deliveryEnded(message, status);
         return [stored.type, JSON.parse(publishedData(stored))];
       };

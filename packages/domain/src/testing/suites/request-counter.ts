@@ -81,12 +81,12 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
 
     it('bans by its policy', async () => {
       const policy: BanPolicy = { refusals: 2, firstBan: MINUTE, longestBan: MINUTE };
-      const { ports, close } = await open(policy);
+      const opened = await open(policy);
       const outcomes = [];
       for (let sent = 0; sent < 3; sent += 1)
-        outcomes.push((await ports.requests.count({ requester, limits: once, now: noon })).outcome);
+        outcomes.push((await opened.ports.requests.count({ requester, limits: once, now: noon })).outcome);
       expect(outcomes).toEqual(['admitted', 'rate_limited', 'key_banned']);
-      await close();
+      await opened.close();
     });
 
     it('never bans an address', async () => {
