@@ -12,10 +12,13 @@ export interface AnimalQuery extends PagePart<AnimalId> {
   readonly categoryIds?: readonly CategoryId[] | undefined;
 }
 
-/** Port: the animals. Each method is atomic, and a write is durable once its promise resolves. */
+/**
+ * Port: the animals. Each method is atomic, and every read that begins after a write has resolved sees it. `decide` is
+ * called once. If it throws, nothing changes.
+ */
 export interface AnimalRepository {
   /**
-   * Stores the animal under a new id, and the event `AnimalAdded` with it.
+   * Stores the animal under a new id, and the event `pet.added` with it.
    *
    * @throws DomainError `invalid_parameter` if the policy is `strict` and no category has its `categoryId`.
    */
@@ -25,7 +28,7 @@ export interface AnimalRepository {
   list(query: AnimalQuery): Promise<readonly Animal[]>;
   /**
    * Stores the animal that `decide` returns, with its events. Until then the animal is locked, so no order for it is
-   * placed or ends. If `decide` throws, nothing changes. Resolves to the stored animal.
+   * placed or ends. Resolves to the stored animal.
    *
    * @param categoryId the category that the change names. If the policy is `strict`, it must exist, and can't be
    * removed meanwhile.
@@ -33,7 +36,7 @@ export interface AnimalRepository {
    */
   change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal>;
   /**
-   * Withdraws the animal for good, unless `decide` throws. It is locked as by `change`. Afterwards no method finds it,
+   * Withdraws the animal for good, with the events that `decide` returns. It is locked as by `change`. Afterwards no method finds it,
    * and its id is never given again. Its orders stay.
    *
    * @throws DomainError as `decide`.

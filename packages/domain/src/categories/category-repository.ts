@@ -9,8 +9,9 @@ export interface CategoryQuery extends PagePart<CategoryId> {
 }
 
 /**
- * Port: the categories. Each method is atomic, and a write is durable once its promise resolves. Changes run one at a
- * time, so the state that `decide` gets is current until its decision is stored. If `decide` throws, nothing changes.
+ * Port: the categories. Each method is atomic, and every read that begins after a write has resolved sees it. Changes run
+ * one at a time, so the state that `decide` gets is current until its decision is stored. If `decide` throws, nothing
+ * changes.
  */
 export interface CategoryRepository {
   /** Stores the category that `decide` returns. The state has a new id, and the category that already has this name. */

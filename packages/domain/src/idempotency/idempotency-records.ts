@@ -28,7 +28,7 @@ export interface IdempotencyRecords {
    * and doesn't run `work`. Of concurrent callers with the same key, the first one runs and the others wait. If `work`
    * throws, nothing has changed and the key is free again.
    *
-   * @throws DomainError `idempotency_key_in_use` to a caller that would wait for too long.
+   * @throws DomainError `idempotency_key_in_use` if an adapter lets nobody wait for so long.
    */
   once(request: IdempotentRequest, work: (transaction: Transaction) => Promise<string>): Promise<RecordedAnswer>;
   /** Deletes answers of this instant or earlier. Returns their number. */

@@ -26,9 +26,9 @@ export interface AccountOrder {
 }
 
 /**
- * Port: the orders, and the status of their animals. Each method is atomic, and a write is durable once its promise
- * resolves. While `decide` runs, the rows are locked, in this order: account, order, animal. What it returns is stored
- * with its events. If it throws, nothing changes.
+ * Port: the orders, and the status of their animals. Each method is atomic, and every read that begins after a write has
+ * resolved sees it. `decide` is called once. While it runs, what it is given is locked, and no caller fails because of
+ * another's locks. What it returns is stored with its events. If it throws, nothing changes.
  */
 export interface OrderRepository {
   /**
@@ -43,7 +43,7 @@ export interface OrderRepository {
     transaction?: Transaction,
   ): Promise<Order>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
-  /** The account's matching orders, ascending by id. */
+  /** The account's matching orders, also those for withdrawn animals, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
   /** The matching orders of all accounts, also of closed ones, ascending by id. */
   listAll(query: AllOrdersQuery): Promise<readonly AccountOrder[]>;
@@ -54,7 +54,7 @@ export interface OrderRepository {
    */
   change(id: OrderId, decide: (state: EndState) => EndedOrder, transaction?: Transaction): Promise<Order>;
   /**
-   * Calls `decide` for each of the oldest placed orders, at most `limit`, that were placed at or before `placedUntil`,
+   * Calls `decide` for each of the longest placed orders, at most `limit`, that were placed at or before `placedUntil`,
    * and stores the order and the animal that it returns. Orders that another transaction has locked are left out.
    * Returns the changed orders.
    */

@@ -16,10 +16,10 @@ export class InMemoryAnimalImporter implements AnimalImporter {
     for await (const part of parts) all.push(...part);
     const refused = this.refusedOf(all);
     const newIds = refused.length === 0 && isWanted() ? await this.store(all) : [];
-    const [first, last] = [newIds[0], newIds.at(-1)];
+    const [first] = newIds;
     return {
       refused: { first: refused.slice(0, MOST_REPORTED), count: refused.length },
-      newIds: first === undefined || last === undefined ? undefined : [first, last],
+      newIds: first === undefined ? undefined : [first, newIds.at(-1) ?? first],
     };
   }
 
@@ -31,11 +31,11 @@ export class InMemoryAnimalImporter implements AnimalImporter {
   }
 
   private refusedOf(all: readonly AnimalToImport[]): readonly RefusedRow[] {
-    const lines = new Map<bigint, number>();
+    const lines = new Map<AnimalId | undefined, number>();
     return all.flatMap((row) => {
       const { line, id } = row;
-      const earlier = id === undefined ? undefined : lines.get(id);
-      if (id !== undefined) lines.set(id, earlier ?? line);
+      const earlier = lines.get(id);
+      if (id !== undefined && earlier === undefined) lines.set(id, line);
       const repetition = earlier === undefined ? undefined : `id ${id} is that of the animal in line ${earlier}`;
       const reason = this.animals.objectionTo(row) ?? repetition;
       return reason === undefined ? [] : { line, reason };

@@ -49,6 +49,7 @@ const STORE_ENDED = `
 
 type StateRow = Omit<PlacementState, 'animal' | 'id'> & { readonly id: string };
 
+/** Rows are locked in this order, so that no two callers wait for each other: account, order, animal. */
 export class TypeOrmOrderRepository implements OrderRepository {
   constructor(private readonly dataSource: DataSource) {}
 

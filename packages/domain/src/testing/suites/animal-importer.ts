@@ -48,15 +48,17 @@ export function animalImporterSuite(
         { name: 'first', categoryId: INT64_MIN, status: 'sold' },
         { name: 'kept', id: kept },
         { name: 'second', categoryId: INT64_MAX, status: 'pending' },
+        { name: 'third' },
       ]);
       const stored = await after(id);
-      const [, first, second] = stored;
+      const [, first, second, third] = stored;
       expect(stored).toEqual([
         { id: kept, name: 'kept', categoryId: 1n, status: 'available' },
         { id: first?.id, name: 'first', categoryId: INT64_MIN, status: 'sold' },
         { id: second?.id, name: 'second', categoryId: INT64_MAX, status: 'pending' },
+        { id: third?.id, name: 'third', categoryId: 1n, status: 'available' },
       ]);
-      expect(outcome).toEqual({ refused: none, newIds: [first?.id, second?.id] });
+      expect(outcome).toEqual({ refused: none, newIds: [first?.id, third?.id] });
     });
 
     it('stores the event of each animal, and none of an import that isn’t stored', async () => {
@@ -100,7 +102,10 @@ export function animalImporterSuite(
       const later = await add();
       expect(later.id > id + 100n).toBe(true);
       expect(await importAll([{ id: id + 50n }])).toEqual({ refused: none, newIds: undefined });
-      expect((await add()).id > later.id).toBe(true);
+      const last = await add();
+      expect(last.id > later.id).toBe(true);
+      const ids = (await after(id)).map((animal) => animal.id);
+      expect(ids).toEqual([id + 1n, id + 2n, id + 50n, id + 100n, later.id, last.id]);
     });
 
     it('stores nothing if an id is taken, and names each row', async () => {

@@ -199,6 +199,15 @@ function ends({ it, expect }: TestFramework, opened: () => OrderStore): void {
       expect(await statusOf(bystander.animalId)).toBe('pending');
     });
 
+  it('stores what is decided of an order whose animal was withdrawn', async () => {
+    const { placed, withdraw, find, orders } = opened();
+    const order = await placed();
+    await withdraw(order.animalId);
+    const ended: Order = { ...order, status: 'expired' };
+    expect(await orders.change(order.id, ({ animal }) => ({ order: ended, animal, events: [] }))).toEqual(ended);
+    expect(await find(order.id)).toEqual(ended);
+  });
+
   it('stores the events of a change, and nothing of one that is refused', async () => {
     const { placed, find, animal, end, eventsOf, orders } = opened();
     const order = await placed();
@@ -312,12 +321,12 @@ function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
     expect([await find(young.id), await statusOf(young.animalId)]).toEqual([young, 'pending']);
   });
 
-  it('asks about no order that has ended', async () => {
-    const { placed, end, expire, orders } = opened();
+  it('asks about no order that has ended or was placed later', async () => {
+    const { placed, end, orders } = opened();
     for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
-    expect(await expire(later(NOON, HOUR))).toEqual([]);
+    await placed(later(NOON, 1));
     const asked: EndState[] = [];
-    await orders.expire({ placedUntil: later(NOON, HOUR), limit: 10 }, note(asked));
+    await orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
     expect(asked).toEqual([]);
   });
 
