@@ -36,13 +36,12 @@ export async function openPostgres(categories: CategoryPolicy = 'open'): Promise
       animalImporter: new PostgresAnimalImporter({ connectionString: database.ownerUrl }, categories),
     },
     url: database.url,
-    // PostgreSQL's clock can't be set, so the times of its queues and events move back instead.
+    // PostgreSQL's clock can't be set, so the due times of its queues move back instead.
     letPass: async (milliseconds) => {
       const earlier = `SET due_at = due_at - ${milliseconds} * interval '1 millisecond'`;
       await ask(
         database.url,
         `UPDATE delivery_lines ${earlier.replaceAll('due_at', 'turn_at')}; UPDATE messages ${earlier}; UPDATE account_mails ${earlier}; UPDATE webhook_deliveries ${earlier};
-        UPDATE events ${earlier.replaceAll('due_at', 'created_at')};
         UPDATE webhooks ${earlier.replaceAll('due_at', 'turn_at')}, ${earlier.slice(4).replaceAll('due_at', 'busy_until')},
           ${earlier.slice(4).replaceAll('due_at', 'paused_until')}`,
       );

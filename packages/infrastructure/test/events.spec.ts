@@ -18,7 +18,13 @@ import { PostgresEventFeed } from '../src/events/postgres-event-feed.js';
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
-eventFeedSuite(framework, 'PostgreSQL', openPostgres);
+eventFeedSuite(framework, 'PostgreSQL', async () => {
+  const opened = await openPostgres();
+  const letPass = async (milliseconds: number) => {
+    await ask(opened.url, `UPDATE events SET created_at = created_at - ${milliseconds} * interval '1 millisecond'`);
+  };
+  return { ports: opened.ports, letPass, close: opened.close };
+});
 
 describe('an event feed (PostgreSQL)', () => {
   let database: Database;
