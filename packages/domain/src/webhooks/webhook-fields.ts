@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventType } from '../events/event.js';
 import { checkAll, invalid } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
-import type { Webhook, WebhookStatus } from './webhook.js';
+import type { WebhookFields, WebhookStatus } from './webhook.js';
 
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 255;
@@ -20,8 +20,6 @@ export interface WebhookChangeInput {
   readonly description?: string | null | undefined;
   readonly status?: WebhookStatus | undefined;
 }
-
-export type WebhookFields = Pick<Webhook, 'url' | 'types' | 'description' | 'status'>;
 
 /** @throws DomainError `invalid_parameter`, naming each field and its rule. */
 export function webhookFields(input: WebhookInput): WebhookFields {

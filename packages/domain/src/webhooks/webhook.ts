@@ -8,7 +8,6 @@ import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, errorCodes, kernelErrors } from '../kernel/errors.js';
-import type { WebhookFields } from './webhook-fields.js';
 import { type SecretEnd, stillSigning } from './webhook-secrets.js';
 
 export const webhookErrors = errorCodes({
@@ -39,6 +38,9 @@ export interface Webhook {
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
+
+/** What an owner decides. */
+export type WebhookFields = Pick<Webhook, 'url' | 'types' | 'description' | 'status'>;
 
 /** A webhook with its first secret: `whsec_` and the base64 of 32 bytes. */
 export interface NewWebhook extends Webhook {
