@@ -165,7 +165,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     // Of the twelve hours, twenty minutes are left.
     await pass(page, 19 * MINUTE);
     await warning(page).waitFor();
-    expect(await warning(page).innerText()).toContain('after twelve hours everybody has to sign in again');
+    expect(await warning(page).innerText()).toContain('after 12 hours everybody has to sign in again');
     expect(await page.getByRole('button', { name: 'Stay signed in' }).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Close');
   });
