@@ -128,7 +128,7 @@ async function failuresDuring(work: (load: Load) => Promise<void>) {
   });
 
   it('serves HTTP/2', async () => {
-    const session = connectHttp2(proxy.origin, { ca: authorities() });
+    const session = connectHttp2(proxy.origin, { ca: authorities(), servername: 'localhost' });
     const stream = session.request({ [constants.HTTP2_HEADER_PATH]: '/v1/pets' });
     const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
     expect(headers).toMatchObject({ ':status': 401, 'x-request-id': expect.any(String) });

@@ -88,7 +88,7 @@ describe('npm run dev', () => {
   /** Copies the repository as a developer has it: the sources, and node_modules with links to the copied workspaces. */
   async function copyRepository(copy: string): Promise<void> {
     const isMade = (path: string) => ['node_modules', 'dist', '.turbo'].includes(basename(path));
-    for (const part of ['apps', 'packages', 'tsconfig.base.json'])
+    for (const part of ['apps', 'packages', 'package.json', 'tsconfig.base.json'])
       await cp(join(ROOT, part), join(copy, part), { recursive: true, filter: (path) => !isMade(path) });
     await mkdir(join(copy, 'node_modules/@adoption-store'), { recursive: true });
     for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => each !== '@adoption-store'))
