@@ -42,13 +42,7 @@ const animal = {
 /** `PetStatus` is only for requests. For responses the set is open, because a status may be added later. */
 export const animalSchemas = new ResourceSchemas({
   Pet: object('An animal.', animal, LUNA),
-  NewPet: {
-    type: 'object',
-    description: 'An animal to add.',
-    required: ['name', 'categoryId'],
-    properties: newAnimal,
-    examples: [{ name: 'Bella', categoryId: 1 }],
-  },
+  NewPet: object('An animal to add.', newAnimal, { name: 'Bella', categoryId: 1 }, ['status']),
   PetPatch: {
     type: 'object',
     description: 'The fields to change, at least one. The others stay.',

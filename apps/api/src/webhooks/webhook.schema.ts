@@ -143,18 +143,14 @@ const attempt = {
   duration: integer(180, 'Milliseconds until the response, or until there could be none.'),
 } satisfies Record<keyof DeliveryAttempt, Described>;
 
-/** An object that may lack some of its properties. */
-const partly = (optional: readonly string[], text: string, properties: Described, example: Described): Described => ({
-  ...object(text, properties, example),
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-});
+// What an object may lack.
 const CHOICES = ['types', 'description'];
 const SOMETIMES = [...CHOICES, 'recoveringSince'];
 
 export const webhookSchemas = new ResourceSchemas({
-  Webhook: partly(SOMETIMES, 'Where events are sent.', webhook, SHELTER),
-  WebhookWithSecret: partly(SOMETIMES, 'A webhook and its secret.', { ...webhook, secret }, { ...SHELTER, ...SECRET }),
-  NewWebhook: partly(CHOICES, 'A webhook to create.', newWebhook, { url: SHELTER.url, types: SHELTER.types }),
+  Webhook: object('Where events are sent.', webhook, SHELTER, SOMETIMES),
+  WebhookWithSecret: object('A webhook and its secret.', { ...webhook, secret }, { ...SHELTER, ...SECRET }, SOMETIMES),
+  NewWebhook: object('A webhook to create.', newWebhook, { url: SHELTER.url, types: SHELTER.types }, CHOICES),
   WebhookPatch: {
     type: 'object',
     description: 'The fields to change, at least one. The others stay.',
@@ -163,8 +159,8 @@ export const webhookSchemas = new ResourceSchemas({
     examples: [{ status: 'disabled' }],
   },
   WebhookStatus: oneOf(WEBHOOK_STATUSES, 'Whether events are sent.'),
-  Delivery: partly(['eventId', 'responseStatus', 'nextAttemptAt'], 'An event for a webhook.', delivery, SENT),
-  DeliveryAttempt: partly(['responseStatus'], 'What came of one attempt.', attempt, ATTEMPT),
+  Delivery: object('An event for a webhook.', delivery, SENT, ['eventId', 'responseStatus', 'nextAttemptAt']),
+  DeliveryAttempt: object('What came of one attempt.', attempt, ATTEMPT, ['responseStatus']),
   Recovery: object('What to send again.', { since: time('Since when.') }, { since: NOON }),
 });
 

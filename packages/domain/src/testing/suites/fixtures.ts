@@ -90,7 +90,11 @@ export async function storedEvents(
 }
 
 /** Transactions are those of requests with an idempotency key. */
-export function transactFor({ id }: Account, { idempotency }: Pick<Ports, 'idempotency'>, unique: Unique): Transact {
+export function transactFor(
+  { id }: Pick<Account, 'id'>,
+  { idempotency }: Pick<Ports, 'idempotency'>,
+  unique: Unique,
+): Transact {
   const request = { accountId: id, fingerprint: 'asked', now: NOON, expiredUntil: later(NOON, -DAY) };
   return async <Result>(work: (transaction: Transaction) => Promise<Result>) => {
     const results: Result[] = [];
@@ -335,17 +339,15 @@ export async function timesDecided<State, Decision>(
 
 /** Does the work in a transaction that fails afterwards. */
 export async function undo(
-  { idempotency }: Pick<Ports, 'idempotency'>,
-  { id: accountId }: Pick<Account, 'id'>,
+  ports: Pick<Ports, 'idempotency'>,
+  account: Pick<Account, 'id'>,
   work: (transaction: Transaction) => Promise<unknown>,
 ): Promise<void> {
   const failure = new Error('undone by the test');
-  const request = { accountId, key: 'undone', fingerprint: 'undone', now: NOON, expiredUntil: NOON };
-  const outcome: unknown = await idempotency
-    .once(request, async (transaction) => {
-      await work(transaction);
-      throw failure;
-    })
-    .catch((error: unknown) => error);
+  const transact = transactFor(account, ports, new Unique());
+  const outcome: unknown = await transact(async (transaction) => {
+    await work(transaction);
+    throw failure;
+  }).catch((error: unknown) => error);
   if (outcome !== failure) throw new Error('the work failed by itself', { cause: outcome });
 }
