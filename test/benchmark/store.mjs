@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testPolicy } from '@adoption-store/domain/testing';
 import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import pg from 'pg';
 import { root } from './services.mjs';
@@ -85,8 +86,9 @@ export async function openAccounts({ url }, count, limits = {}, build = root) {
     codeOf(build, 'domain'),
     codeOf(build, 'infrastructure'),
   ]);
-  const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10 });
-  const { openAccount, issueKey } = createApplication(ports);
+  const policy = testPolicy();
+  const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10, policy });
+  const { openAccount, issueKey } = createApplication(ports, policy);
   const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
   const keys = [];
   for (let index = 0; index < count; index++) {
