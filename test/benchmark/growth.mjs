@@ -31,7 +31,7 @@ export async function measureGrowth(options) {
   for (const animals of SIZES) {
     await store.fill(animals);
     const places = [];
-    while (places.length < PLACES) places.push(await placeIn(service, key, animals));
+    while (places.length < PLACES) places.push(await positionIn(service, key, animals));
     for (const [name, addressOf] of Object.entries(KINDS)) {
       const requests = withKeys(
         places.map((place) => ({ method: 'GET', path: `/v1/pets${addressOf(place)}` })),
@@ -72,7 +72,7 @@ async function statisticsOf(client) {
 }
 
 /** An animal in the deeper half, and the cursors of the pages after it. */
-async function placeIn(service, key, animals) {
+async function positionIn(service, key, animals) {
   const id = Math.floor((animals * (1 + Math.random())) / 2) - 300;
   const sold = id + ((2 - (id % 3) + 3) % 3);
   return {

@@ -7,7 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
-import { dropInvalidForwarding, RouteTable, serverOptions, SocketRefusals } from '@adoption-store/web/edge';
+import { dropInvalidForwarding, RouteTable, serverOptions, SocketFaults } from '@adoption-store/web/edge';
 import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/answers/api-context.js';
@@ -31,7 +31,7 @@ export interface ApiOptions {
   /** How much work runs at a time. Default: for ten connections to the database. */
   readonly turns?: Turns | undefined;
   /** Aborted when the API must stop. From then on every response closes its connection. */
-  readonly ending?: AbortSignal | undefined;
+  readonly stopping?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
   /** The portal's address, to which the reference page links. */
   readonly portalUrl?: string | undefined;
@@ -60,7 +60,7 @@ export async function createApi({
   clock,
   isReady,
   turns = new Turns(10),
-  ending,
+  stopping,
   publicUrl,
   portalUrl,
   contact,
@@ -77,14 +77,14 @@ export async function createApi({
   ];
   const cors = corsOrigins.length === 0 ? undefined : new Cors(corsOrigins, routes, admission);
   const errors = new SocketErrors(admission, observers, cors === undefined ? {} : readableBy());
-  const refusals = new SocketRefusals(routes, errors);
-  const adapter = new FastifyAdapter({ ...serverOptions(refusals, trustProxy), genReqId: requestId });
+  const faults = new SocketFaults(routes, errors);
+  const adapter = new FastifyAdapter({ ...serverOptions(faults, trustProxy), genReqId: requestId });
   const fastify = adapter.getInstance<FastifyInstance>();
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
   if (tracing) traceRequests(fastify, tracing);
   const logger = log?.logger ?? fastify.log;
-  addRequestHooks(fastify, { cors, refusals, admission, observers, logger, ending });
+  addRequestHooks(fastify, { cors, faults, admission, observers, logger, stopping });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, ['OPTIONS', ...[method].flat()]);
   });
@@ -107,7 +107,7 @@ export async function createApi({
     (path, get) => {
       servePublicly(fastify, path, get);
     },
-    () => ending?.aborted !== true && isReady(),
+    () => stopping?.aborted !== true && isReady(),
   );
   return api;
 }

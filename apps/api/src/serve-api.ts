@@ -38,7 +38,7 @@ export async function serveApi({ settings, stopping, log, tracing, store }: Open
     clock: ports.clock,
     isReady,
     turns,
-    ending: stopping,
+    stopping,
     publicUrl: settings.PUBLIC_URL,
     portalUrl: settings.PORTAL_URL,
     contact: settings.SUPPORT_CONTACT,

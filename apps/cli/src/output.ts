@@ -49,7 +49,7 @@ export async function show(
   streams: Streams,
 ): Promise<void> {
   if (typeof output === 'string') await report([output], streams);
-  else if ('key' in output) await showKey(output, rollBackKey, streams.stdout);
+  else if ('key' in output) await getKey(output, rollBackKey, streams.stdout);
   else if ('texts' in output) await list(output, streams.stdout);
   else await report(output, streams);
 }
@@ -96,7 +96,7 @@ export async function failureToPrint(
   }
 }
 
-async function showKey(
+async function getKey(
   issued: IssuedKey,
   rollBackKey: Application['rollBackKey'],
   stdout: Streams['stdout'],

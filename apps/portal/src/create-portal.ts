@@ -11,7 +11,7 @@ import {
   REQUEST_TIMEOUT_MS,
   RouteTable,
   serverOptions,
-  SocketRefusals,
+  SocketFaults,
 } from '@adoption-store/web/edge';
 import fastifyHelmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
@@ -50,7 +50,7 @@ export interface PortalOptions {
   /** How much work runs at a time. Default: for ten connections to the database. */
   readonly turns?: Turns | undefined;
   /** Aborted when the portal must stop. From then on every response closes its connection. */
-  readonly ending?: AbortSignal | undefined;
+  readonly stopping?: AbortSignal | undefined;
   /** Without it nothing is logged. */
   readonly log?: Pick<Log, 'logger'> | undefined;
   /** Whether each request is logged. */
@@ -139,7 +139,7 @@ function createAdapter(
       metrics?.countUnparsed(status);
     },
   );
-  const refusals = new SocketRefusals(routes, socketPages);
+  const refusals = new SocketFaults(routes, socketPages);
   const adapter: FastifyAdapter = new FastifyAdapter({
     ...serverOptions(refusals, trustProxy),
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
@@ -159,11 +159,11 @@ function createAdapter(
   return adapter;
 }
 
-function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged, metrics, ending }: PortalOptions) {
+function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged, metrics, stopping }: PortalOptions) {
   if (log !== undefined && isLogged === true) logRequests(fastify, log);
   metrics?.observe(fastify);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (ending?.aborted === true) reply.header('connection', 'close');
+    if (stopping?.aborted === true) reply.header('connection', 'close');
     done();
   });
 }
@@ -172,7 +172,7 @@ function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged
 async function serveEverybody(
   fastify: FastifyInstance,
   files: readonly PublicFile[],
-  { ending, isReady }: PortalOptions,
+  { stopping, isReady }: PortalOptions,
 ): Promise<void> {
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {
@@ -181,7 +181,7 @@ async function serveEverybody(
     servePublicFiles(scope, files);
     serveHealth(
       (path, get) => scope.get(path, get),
-      () => ending?.aborted !== true && isReady(),
+      () => stopping?.aborted !== true && isReady(),
     );
     done();
   });

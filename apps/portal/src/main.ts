@@ -40,7 +40,7 @@ async function serve({ settings, stopping, log, store }: OpenedApp<Settings>): P
     contact: settings.SUPPORT_CONTACT,
     isReady,
     turns,
-    ending: stopping,
+    stopping,
     trustProxy: settings.TRUST_PROXY,
     log,
     metrics,

@@ -294,7 +294,7 @@ it('the owner is mailed each change of the account and its closing, at the addre
   const { email } = owner;
   await owner.fillIn('/account/password', { current: PASSWORD, next });
   const key = await owner.issueKey({ name: 'https://evil.example' });
-  const [made] = await portal.application.listKeys.execute({ email });
+  const [made] = await portal.application.listAllKeys.execute({ email });
   await owner.fillIn(`/keys/${made?.key.id}/rotate`, { overlap: '0' });
   expect((await owner.fillIn('/account/close', { password: next })).location).toBe('/');
   for (const [kind, about] of [

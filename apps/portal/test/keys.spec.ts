@@ -23,7 +23,7 @@ const portal = usePortal({ log: { logger }, logRequests: true });
 const callerOf = (key: string) => portal.application.authenticate.execute(key);
 
 const keysOf = async ({ email }: Person) =>
-  (await portal.application.listKeys.execute({ email })).map(({ key }) => key);
+  (await portal.application.listAllKeys.execute({ email })).map(({ key }) => key);
 
 /** A person with one key: its text, and the path of its page. */
 async function owner(fields?: Parameters<Person['issueKey']>[0]) {

@@ -106,7 +106,7 @@ describe('a session', () => {
     await writer.write(form.slice(10));
     await writer.close();
     expect((await answer).status).toBe(403);
-    expect(await portal.application.listKeys.execute({ email: person.email })).toEqual([]);
+    expect(await portal.application.listAllKeys.execute({ email: person.email })).toEqual([]);
   });
 });
 

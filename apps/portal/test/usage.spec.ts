@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { HOUR, type Refusal } from '@adoption-store/domain';
+import { HOUR, type FailedRequest } from '@adoption-store/domain';
 import { until } from '@adoption-store/test-support';
 import { REFUSAL_MEANINGS } from '../src/limits/refusal-meanings.js';
 import { usePortal } from './support/portal.js';
@@ -10,11 +10,11 @@ import { type Visitor, walk } from './support/portal-visitor.js';
 const portal = usePortal();
 
 /** Does what the API does for a request with that key. */
-async function send(key: string, refusal?: Refusal): Promise<void> {
+async function send(key: string, failedRequest?: FailedRequest): Promise<void> {
   const { application } = portal;
   const caller = await application.authenticate.execute(key);
   const verdict = await application.meterRequest.execute(caller);
-  application.recordRequest.execute(caller, { isUse: true, verdict, refusal });
+  application.recordRequest.execute(caller, { isUse: true, verdict, failedRequest });
 }
 
 /** Waits until the page contains the text, and returns the page. */
@@ -68,7 +68,7 @@ describe('the log of refused requests', () => {
     for (const page of ['0', '5', 'x']) expect((await visitor.get(`/refusals?page=${page}`)).status).toBe(200);
   });
 
-  it('has words for every code of a refusal that the API describes', () => {
+  it('has words for every code of a failedRequest that the API describes', () => {
     const text = readFileSync(join(import.meta.dirname, '../../api/openapi.json'), 'utf8');
     const { components } = JSON.parse(text) as {
       components: { schemas: { ErrorCode: { 'x-extensible-enum': string[] } } };

@@ -73,7 +73,7 @@ describe('a server that admits requests', () => {
     const { status, headers } = await ask(`Bearer ${text}`);
     expect([status, headers.get('x-ratelimit-remaining')]).toEqual([403, '9']);
     expect(headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="pets:read"');
-    const refused = await ports.requestRecords.listRefusals(accountId);
+    const refused = await ports.requestRecords.listFailedRequests(accountId);
     expect(refused).toMatchObject([{ code: 'insufficient_scope', operation: 'GET /animals' }]);
   });
 
@@ -95,7 +95,7 @@ describe('a server that admits requests', () => {
     const { accountId, keyId, text } = await keyFor(10);
     await application.revokeKey.execute({ accountId, id: keyId });
     expect(await ask(`Bearer ${text}`)).toMatchObject({ status: 401, body: { code: 'revoked_api_key' } });
-    expect(await ports.requestRecords.listRefusals(accountId)).toMatchObject([{ code: 'revoked_api_key' }]);
+    expect(await ports.requestRecords.listFailedRequests(accountId)).toMatchObject([{ code: 'revoked_api_key' }]);
     expect(await ports.requestRecords.listUsage(accountId, 'hour', ports.clock.now())).toEqual([]);
   });
 });

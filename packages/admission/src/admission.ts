@@ -98,14 +98,14 @@ export class Admission {
    */
   meter(caller: Caller, hasOwnBucket = false): Judgement | Promise<Judgement> {
     const { meterRequest } = this.useCases;
-    const verdict = hasOwnBucket ? meterRequest.countAsking(caller) : meterRequest.execute(caller);
+    const verdict = hasOwnBucket ? meterRequest.countLimitsRequest(caller) : meterRequest.execute(caller);
     if (verdict instanceof Promise) return verdict.then((later) => judgementOf(later, this.clock.now()));
     return judgementOf(verdict, this.clock.now());
   }
 
   /** What `meter` would decide, without counting a request. */
-  async look(caller: Caller): Promise<Judgement> {
-    return judgementOf(await this.useCases.meterRequest.look(caller), this.clock.now());
+  async peek(caller: Caller): Promise<Judgement> {
+    return judgementOf(await this.useCases.meterRequest.peek(caller), this.clock.now());
   }
 
   /** Counts a request that is refused before its key was accepted, if its address isn't over its limit. */
@@ -116,21 +116,26 @@ export class Admission {
   }
 
   /** What `countAddress` would decide, without counting a request. */
-  async lookAddress(address: string): Promise<Judgement> {
-    const verdict = await this.useCases.meterRequest.look({ address: networkOf(address) });
+  async peekAddress(address: string): Promise<Judgement> {
+    const verdict = await this.useCases.meterRequest.peek({ address: networkOf(address) });
     return judgementOf(verdict, this.clock.now());
   }
 
-  /** Records a request of a known account: the use of its key, its outcome and its refusal. Never fails. */
+  /** Records a request of a known account: the use of its key, its outcome and its failure. Never fails. */
   record({ caller, unusableKey, verdict, used, error }: AnsweredRequest): void {
     const owner = caller ?? unusableKey;
     if (owner === undefined) return;
     // An error of the server is no refusal: operators see it in the log.
     const isRefusal = error !== undefined && error.status < 500;
-    const refusal = isRefusal
+    const failedRequest = isRefusal
       ? { operation: error.operation, code: error.code, requestId: error.requestId }
       : undefined;
-    this.useCases.recordRequest.execute(owner, { isUse: caller !== undefined, verdict, operation: used, refusal });
+    this.useCases.recordRequest.execute(owner, {
+      isUse: caller !== undefined,
+      verdict,
+      operation: used,
+      failedRequest,
+    });
   }
 }
 

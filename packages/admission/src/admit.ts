@@ -53,7 +53,7 @@ export async function admit(
   } catch (thrown) {
     if (thrown instanceof UnusableKey) known = { unusableKey: thrown.owner };
     const isOfAddress = known.caller === undefined && thrown instanceof DomainError && thrown.kind !== 'unavailable';
-    judged ??= await (isOfAddress ? admission.countAddress(request.address) : admission.lookAddress(request.address));
+    judged ??= await (isOfAddress ? admission.countAddress(request.address) : admission.peekAddress(request.address));
     const error = isOfAddress ? (judged.refusal ?? thrown) : thrown;
     if (!(error instanceof DomainError || error instanceof LimitExceeded)) throw error;
     const status = statusOf(error);

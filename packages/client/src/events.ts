@@ -3,7 +3,7 @@ import type { webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
 import { cursorOf, MOST_ITEMS, type Page, type Pages, pagesOf } from './pages.js';
 import { patient } from './patience.js';
-import { behind, type Place, placeAt, textOf } from './place.js';
+import { behind, type Position, positionAt, textOf } from './place.js';
 import type { Transport } from './transport.js';
 
 /** A string that is none of the types which this version knows. An enum, because TypeScript narrows by no other open text. */
@@ -73,7 +73,7 @@ export class Events {
       path: '/events',
       query: filters,
       kind: 'feed',
-      placeAt: (text: string) => placeAt(text, types),
+      positionAt: (text: string) => positionAt(text, types),
     } as const;
     return pagesOf(this.#transport, list, options);
   }
@@ -112,15 +112,15 @@ export class Events {
 }
 
 /** An empty text in a file or a database is more often an accident than the wish to begin anew. */
-function startOf({ cursor, types }: CatchUpOptions): Place {
-  const place = placeAt(cursor, types);
+function startOf({ cursor, types }: CatchUpOptions): Position {
+  const place = positionAt(cursor, types);
   if (cursor === undefined || place.page !== undefined || place.event !== undefined) return place;
   throw new TypeError('cursor has no place: leave it out to begin with the oldest event');
 }
 
 function pageOf<Event>(
   transport: Pick<Transport, 'at' | 'send'>,
-  { types, page }: Place,
+  { types, page }: Position,
   signal: AbortSignal | undefined,
 ): Promise<Page<Event>> {
   const query = { limit: MOST_ITEMS, cursor: page, type: types };
@@ -133,12 +133,12 @@ function pageOf<Event>(
  * refuses is thrown as an ApiError: `cursor_expired` if events after the cursor may be lost.
  */
 export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
-  #place: Place;
-  readonly #fetch: (place: Place) => Promise<Page<Event>>;
+  #place: Position;
+  readonly #fetch: (place: Position) => Promise<Page<Event>>;
   /** Undefined if it ends with the last event. */
   readonly #endless: Endless | undefined;
 
-  constructor(place: Place, fetch: (place: Place) => Promise<Page<Event>>, endless?: Endless) {
+  constructor(place: Position, fetch: (place: Position) => Promise<Page<Event>>, endless?: Endless) {
     this.#place = place;
     this.#fetch = fetch;
     this.#endless = endless;

@@ -3,7 +3,7 @@ import { ApiError } from './api-error.js';
 import type { Answer } from './call.js';
 import type { paths } from './generated.js';
 import type { CallOptions } from './options.js';
-import { behind, pageAt, type Place } from './place.js';
+import { behind, pageAt, type Position } from './place.js';
 import { filled, isEmpty, type Query, type Transport } from './transport.js';
 
 export interface Page<Item> {
@@ -25,14 +25,14 @@ interface List {
   /** `whole`: the API returns it at once, and takes no `limit`. `feed`: its last page has a next one too. Default: `paged`. */
   readonly kind?: 'paged' | 'whole' | 'feed';
   /** Reads what `from` is given. Default: a page. */
-  readonly placeAt?: (text: string) => Place;
+  readonly positionAt?: (text: string) => Position;
 }
 
 interface Source<Item> {
   readonly kind: List['kind'];
-  readonly placeAt: (text: string) => Place;
+  readonly positionAt: (text: string) => Position;
   /** The address of the page at a place. `limit` holds unless the query has one. */
-  readonly at: (place: Place, limit?: number) => URL;
+  readonly at: (place: Position, limit?: number) => URL;
   /** Undefined if nothing can be in the list. */
   readonly fetch: ((page: URL) => Promise<Answer<readonly Item[]>>) | undefined;
 }
@@ -43,9 +43,9 @@ interface Source<Item> {
  */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #source: Source<Item>;
-  readonly #start: Place;
+  readonly #start: Position;
 
-  constructor(source: Source<Item>, start: Place) {
+  constructor(source: Source<Item>, start: Position) {
     this.#source = source;
     this.#start = start;
   }
@@ -57,7 +57,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
    * @throws TypeError if it is none of these.
    */
   from(page: string): Pages<Item> {
-    return new Pages(this.#source, this.#source.placeAt(page));
+    return new Pages(this.#source, this.#source.positionAt(page));
   }
 
   /** The first page alone. */
@@ -87,7 +87,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     for await (const { items } of this.pages()) yield* items;
   }
 
-  async #page(place: Place, limit?: number): Promise<Page<Item>> {
+  async #page(place: Position, limit?: number): Promise<Page<Item>> {
     const { at, fetch } = this.#source;
     if (fetch === undefined) return { items: [], next: undefined };
     const url = at(place, limit);
@@ -121,7 +121,7 @@ function nextOf(headers: Headers, page: URL): string | undefined {
 /** The list at this path of the API. @throws RangeError if a filter has too many ids. */
 export function pagesOf<Item>(
   transport: Pick<Transport, 'at' | 'send'>,
-  { path, query = {}, parameters = {}, kind, placeAt }: List,
+  { path, query = {}, parameters = {}, kind, positionAt }: List,
   options: CallOptions = {},
 ): Pages<Item> {
   for (const [name, value] of Object.entries(query))
@@ -129,8 +129,8 @@ export function pagesOf<Item>(
       throw new RangeError(`${name} must have at most ${MOST_IDS} ids, and has ${value.length}`);
   const source = {
     kind,
-    placeAt: placeAt ?? ((text: string) => pageAt(text, filled(path, parameters))),
-    at: ({ types, page, event }: Place, most?: number) => {
+    positionAt: positionAt ?? ((text: string) => pageAt(text, filled(path, parameters))),
+    at: ({ types, page, event }: Position, most?: number) => {
       // A place within a page is one of the largest page.
       const limit = event === undefined ? (query['limit'] ?? most) : MOST_ITEMS;
       const place = { type: types ?? query['type'], limit, cursor: page ?? query['cursor'] };

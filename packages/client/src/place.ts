@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.js';
 
 /** A place in a list: where a page begins, or in the feed of events behind one of them. The beginning has neither. */
-export interface Place {
+export interface Position {
   /** The types of the events that are followed. Undefined: every type, or those of the list. */
   readonly types?: readonly string[] | undefined;
   /** The API's cursor of the page. Undefined: the first page. */
@@ -13,8 +13,8 @@ export interface Place {
 /** Types, page and event. The API's cursors, which are pages alone, have no separator. */
 const SAVED = /^([^~]*)~([^~]*)~([^~]*)$/;
 
-/** The place as the text that `placeAt` reads. Undefined: the beginning. */
-export function textOf({ types = [], page = '', event = '' }: Place): string | undefined {
+/** The place as the text that `positionAt` reads. Undefined: the beginning. */
+export function textOf({ types = [], page = '', event = '' }: Position): string | undefined {
   return page === '' && event === '' ? undefined : `${types.join()}~${page}~${event}`;
 }
 
@@ -25,7 +25,7 @@ export function textOf({ types = [], page = '', event = '' }: Place): string | u
  * @param path of the list, such as `/pets`.
  * @throws TypeError if it is neither.
  */
-export function pageAt(text: string, path: string): Place {
+export function pageAt(text: string, path: string): Position {
   // Plain JavaScript may pass anything.
   if (typeof text === 'string' && /^[\w.=-]+$/.test(text)) return { page: text };
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -42,7 +42,7 @@ export function pageAt(text: string, path: string): Place {
  * @param types of the events that are wanted. Undefined: those of the place.
  * @throws TypeError if the text is none. RangeError that names the option and its rule.
  */
-export function placeAt(text: string | undefined, types: readonly string[] | undefined): Place {
+export function positionAt(text: string | undefined, types: readonly string[] | undefined): Position {
   if (types?.length === 0) throw new RangeError('types must name at least one type');
   const wanted = types && [...new Set(types)].sort();
   if (text === undefined) return { types: wanted };
@@ -57,7 +57,7 @@ export function placeAt(text: string | undefined, types: readonly string[] | und
 }
 
 /** The items of the place's page that come behind its event. @throws ApiError if that isn't among them. */
-export function behind<Item>(items: readonly Item[], { event }: Place): readonly Item[] {
+export function behind<Item>(items: readonly Item[], { event }: Position): readonly Item[] {
   if (event === undefined) return items;
   const index = items.findIndex((item) => (item as { readonly id?: unknown }).id === event);
   if (index !== -1) return items.slice(index + 1);

@@ -10,22 +10,23 @@ import {
   RequestPasswordReset,
   RequestSignUp,
   ResetPassword,
-  ShowSignUp,
+  GetSignUp,
   SignIn,
   SignUp,
 } from './accounts/sign-in/use-cases.js';
 import {
   Authenticate,
   DisableKey,
+  EnableKey,
   IssueKey,
-  ListKeys,
+  ListAllKeys,
   ListOperations,
   RenameKey,
   RevokeKey,
   RollBackKey,
   RotateKey,
-  ShowKey,
-  ShowKeys,
+  GetKey,
+  ListKeys,
 } from './accounts/keys/use-cases.js';
 import type { KeyOptions, KeyPorts } from './accounts/keys/ports.js';
 import type { AccountPorts } from './accounts/ports.js';
@@ -51,22 +52,22 @@ import {
   WithdrawAnimal,
 } from './animals/use-cases.js';
 import type { CategoryPorts } from './categories/ports.js';
-import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory } from './categories/use-cases.js';
+import { AddCategory, GetCategory, ListCategories, NameCategory, DeleteCategory } from './categories/use-cases.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryOptions, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import type { EventPorts } from './events/ports.js';
 import { ListEvents, PublishEvents } from './events/use-cases.js';
 import { AnswerOnce } from './idempotency/use-cases.js';
 import type { LimitOptions, LimitPorts } from './limits/ports.js';
-import { MeterRequest, RecordRequest, ShowRefusals, ShowUsage } from './limits/use-cases.js';
+import { MeterRequest, RecordRequest, ListFailedRequests, GetUsage } from './limits/use-cases.js';
 import type { MessageOptions, MessagePorts } from './messages/ports.js';
 import {
   DeliverMessages,
   GetMessage,
-  ListMessages,
+  ListAllMessages,
   QueueMessage,
   RetryFailedMessages,
   RetryMessage,
-  ShowMessages,
+  ListMessages,
 } from './messages/use-cases.js';
 import { DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions, OrderPorts } from './orders/ports.js';
@@ -97,7 +98,8 @@ import {
   CreateWebhook,
   DeleteWebhook,
   DeliverWebhooks,
-  DisableWebhook,
+  DisableAnyWebhook,
+  EnableAnyWebhook,
   GetDelivery,
   GetWebhook,
   ListAllWebhooks,
@@ -106,7 +108,7 @@ import {
   PingWebhook,
   RecoverDeliveries,
   ReencryptWebhooks,
-  RemoveWebhook,
+  DeleteAnyWebhook,
   RetryDelivery,
   RotateWebhookSecret,
   WakeWebhooks,
@@ -174,7 +176,7 @@ export function categoryUseCases(ports: CategoryPorts) {
     listCategories: new ListCategories(ports),
     getCategory: new GetCategory(ports),
     nameCategory: new NameCategory(ports),
-    removeCategory: new RemoveCategory(ports),
+    deleteCategory: new DeleteCategory(ports),
   };
 }
 
@@ -195,8 +197,8 @@ export function messageUseCases(ports: MessagePorts, options: MessageOptions & D
   return {
     queueMessage: new QueueMessage(ports, options),
     getMessage: new GetMessage(ports),
-    showMessages: new ShowMessages(ports),
     listMessages: new ListMessages(ports),
+    listAllMessages: new ListAllMessages(ports),
     retryMessage: new RetryMessage(ports),
     retryFailedMessages: new RetryFailedMessages(ports),
     deliverMessages: new DeliverMessages(ports, options),
@@ -226,8 +228,9 @@ export function webhookUseCases(ports: WebhookPorts & Pick<KeyPorts, 'accounts'>
     wakeWebhooks: new WakeWebhooks(ports),
     deliverWebhooks: new DeliverWebhooks(ports, options),
     listAllWebhooks: new ListAllWebhooks(ports),
-    disableWebhook: new DisableWebhook(ports),
-    removeWebhook: new RemoveWebhook(ports),
+    disableAnyWebhook: new DisableAnyWebhook(ports),
+    enableAnyWebhook: new EnableAnyWebhook(ports),
+    deleteAnyWebhook: new DeleteAnyWebhook(ports),
     countWebhookSecrets: new CountWebhookSecrets(ports),
     reencryptWebhooks: new ReencryptWebhooks(ports),
   };
@@ -249,12 +252,13 @@ export function accountUseCases(ports: AccountPorts) {
 export function keyUseCases(ports: KeyPorts, options: KeyOptions) {
   return {
     issueKey: new IssueKey(ports, options),
-    showKey: new ShowKey(ports),
-    showKeys: new ShowKeys(ports),
+    getKey: new GetKey(ports),
     listKeys: new ListKeys(ports),
+    listAllKeys: new ListAllKeys(ports),
     listOperations: new ListOperations(ports),
     renameKey: new RenameKey(ports),
     disableKey: new DisableKey(ports),
+    enableKey: new EnableKey(ports),
     rotateKey: new RotateKey(ports, options),
     rollBackKey: new RollBackKey(ports),
     revokeKey: new RevokeKey(ports),
@@ -264,7 +268,7 @@ export function keyUseCases(ports: KeyPorts, options: KeyOptions) {
 
 export function holderUseCases(ports: HolderPorts, options: HolderOptions & DeliveryOptions) {
   return {
-    showSignUp: new ShowSignUp(ports, options),
+    getSignUp: new GetSignUp(ports, options),
     signUp: new SignUp(ports, options),
     requestSignUp: new RequestSignUp(ports, options),
     completeSignUp: new CompleteSignUp(ports, options),
@@ -295,7 +299,7 @@ export function limitUseCases(ports: LimitPorts, options: LimitOptions) {
   return {
     meterRequest: new MeterRequest(ports, options),
     recordRequest: new RecordRequest(ports),
-    showUsage: new ShowUsage(ports),
-    showRefusals: new ShowRefusals(ports),
+    getUsage: new GetUsage(ports),
+    listFailedRequests: new ListFailedRequests(ports),
   };
 }

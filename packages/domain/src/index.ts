@@ -40,7 +40,7 @@ export * from './animals/use-cases.js';
 export * from './categories/category.js';
 export * from './categories/category-repository.js';
 export * from './categories/use-cases.js';
-export { type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
+export { type DeliveryPolicy, PermanentFailure } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
 export * from './errors.js';
 export * from './events/event.js';
@@ -65,7 +65,7 @@ export {
   MAX_IDS,
   MAX_PAGE_SIZE,
   type Page,
-  type PagePlace,
+  type PagePosition,
   type PageRequest,
 } from './kernel/page.js';
 export * from './messages/message.js';
@@ -83,7 +83,7 @@ export * from './purge-expired.js';
 export * from './limits/quota.js';
 export * from './limits/request-counter.js';
 export * from './limits/request-records.js';
-export * from './limits/show-usage.js';
+export * from './limits/get-usage.js';
 export * from './limits/use-cases.js';
 export * from './sessions/session.js';
 export * from './sessions/session-repository.js';

@@ -20,7 +20,7 @@ it.each([
   ['usage', jest.spyOn(requestRecords, 'purgeUsage'), ['day', ago(400 * DAY)]],
   // Two hours longer than they are shown.
   ['hours', jest.spyOn(requestRecords, 'purgeUsage'), ['hour', ago(50 * HOUR)]],
-  ['refusals', jest.spyOn(requestRecords, 'purgeRefusals'), [ago(7 * DAY)]],
+  ['failedRequests', jest.spyOn(requestRecords, 'purgeFailedRequests'), [ago(7 * DAY)]],
   ['messages', jest.spyOn(ports.messages, 'purge'), [ago(90 * DAY)]],
   ['events', jest.spyOn(ports.events, 'purge'), [ago(30 * DAY)]],
   ['pings', jest.spyOn(webhookDeliveries, 'purgePings'), [ago(30 * DAY)]],

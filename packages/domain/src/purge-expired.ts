@@ -1,7 +1,7 @@
 import { ANSWER_TTL } from './idempotency/answer-once.js';
 import { DAY, HOUR, type Instant, later } from './kernel/clock.js';
 import type { Ports } from './ports.js';
-import { HOURS_SHOWN } from './limits/show-usage.js';
+import { HOURS_SHOWN } from './limits/get-usage.js';
 
 /**
  * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
@@ -11,7 +11,7 @@ const USAGE_TTL = 400 * DAY;
 /** How long hourly usage is kept: a little longer than it is shown. */
 const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
 /** How long a refused request is kept. */
-const REFUSAL_TTL = 7 * DAY;
+const FAILED_REQUEST_TTL = 7 * DAY;
 /** How long a key is kept after it ended: as long as its usage. */
 const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
@@ -54,7 +54,7 @@ const PURGERS = {
   sessions: ({ sessions }, now) => sessions.purge(now),
   usage: ({ requestRecords }, now) => requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
   hours: ({ requestRecords }, now) => requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
-  refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
+  failedRequests: ({ requestRecords }, now) => requestRecords.purgeFailedRequests(later(now, -FAILED_REQUEST_TTL)),
   messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
   events: ({ events }, now, { eventRetention }) => events.purge(later(now, -eventRetention)),
   pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purgePings(later(now, -eventRetention)),

@@ -87,7 +87,7 @@ export interface Readings {
   /** Requests that this process decided by itself because Redis did not answer. */
   readonly limitFallbacks: number;
   /** Refused requests that this process didn't record, because too many waited for the database. */
-  readonly droppedRefusals: number;
+  readonly droppedFailedRequests: number;
   /** The dependencies of this process, and whether each answers. */
   readonly dependencies: ReadonlyMap<Dependency, boolean>;
   /** Milliseconds by which this process's clock is ahead of PostgreSQL's; undefined until PostgreSQL has answered. */
@@ -160,7 +160,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       read: () => ({
         pool: poolStateOf(dataSource),
         limitFallbacks: limits.fallbacks(),
-        droppedRefusals: limits.records.droppedRefusals,
+        droppedFailedRequests: limits.records.droppedFailedRequests,
         dependencies: monitor.read(),
         clockSkew: readiness.clockSkew(),
       }),

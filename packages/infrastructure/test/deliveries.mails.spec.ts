@@ -5,7 +5,7 @@ import {
   instant,
   type MessageId,
   MINUTE,
-  RefusedForGood,
+  PermanentFailure,
   SECOND,
 } from '@adoption-store/domain';
 import { accountMailSenderSuite, messageSenderSuite } from '@adoption-store/domain/testing';
@@ -350,7 +350,7 @@ describe('the mailer of accounts', () => {
       const error: unknown = await sender.send(mail, TIMEOUT).catch((reason: unknown) => reason);
       const everything = JSON.stringify(error, Object.getOwnPropertyNames(error));
       for (const secret of [mail.email, token]) expect(everything).not.toContain(secret);
-      return { reason: (error as Error).message, isForGood: error instanceof RefusedForGood };
+      return { reason: (error as Error).message, isForGood: error instanceof PermanentFailure };
     };
 
     it.each([
@@ -419,7 +419,7 @@ describe('the mailer of accounts', () => {
       sink = await SmtpSink.open({ utf8: false });
       sender = newMailer(sink.url.replace('//', '//u:p@'));
       const error: unknown = await sender.send(ZOE, TIMEOUT).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(RefusedForGood);
+      expect(error).toBeInstanceOf(PermanentFailure);
       expect(error).toMatchObject({ message: expect.stringContaining('no SMTPUTF8') });
       expect(sink.offered).toBe(0);
       expect(sink.logins).toEqual([]);
@@ -429,7 +429,7 @@ describe('the mailer of accounts', () => {
     it('waits where the server can’t be reached', async () => {
       await sink.close();
       const error: unknown = await sender.send(ZOE, TIMEOUT).catch((reason: unknown) => reason);
-      expect(error).not.toBeInstanceOf(RefusedForGood);
+      expect(error).not.toBeInstanceOf(PermanentFailure);
       expect(error).toMatchObject({ message: expect.stringMatching(/^ESOCKET: connect ECONNREFUSED/) });
     });
   });

@@ -166,8 +166,8 @@ function categories({ application, surroundings, run, name, animalId }: Setting)
       for (const id of [BigInt(-run - 1), animalId])
         await application.nameCategory.execute({ id, name: `${name} ${id}` });
     },
-    removeCategory: async () => {
-      await application.removeCategory.execute(await application.addCategory.execute({ name: `removed ${name}` }));
+    deleteCategory: async () => {
+      await application.deleteCategory.execute(await application.addCategory.execute({ name: `removed ${name}` }));
     },
   };
 }
@@ -211,17 +211,17 @@ function messages({ application, surroundings, run, name }: Setting) {
   return {
     queueMessage: () => application.queueMessage.execute({ accountId: partner, text: name }),
     getMessage: () => application.getMessage.execute({ accountId: partner, id: 'msg_7' }),
-    listMessages: async () => {
+    listAllMessages: async () => {
       for (const after of [undefined, dayBefore()]) {
         for (const email of ['account-1@example.com', 'account-10@example.com'])
-          await application.listMessages.execute({ email, after, limit: 20 });
-        await application.listMessages.execute({ status: 'failed', after, limit: 20 });
+          await application.listAllMessages.execute({ email, after, limit: 20 });
+        await application.listAllMessages.execute({ status: 'failed', after, limit: 20 });
       }
     },
-    showMessages: async () => {
+    listMessages: async () => {
       for (const accountId of both)
         for (const place of [{}, { after: dayBefore() }, { before: dayBefore() }])
-          await application.showMessages.execute({ accountId, ...place });
+          await application.listMessages.execute({ accountId, ...place });
     },
     retryMessage: () => application.retryMessage.execute({ id: `msg_${run * 100 + 2}` }),
     retryFailedMessages: () => application.retryFailedMessages.execute({ since: later(clock.now(), -MINUTE) }),
@@ -274,11 +274,9 @@ function webhooks(setting: Setting) {
       for (const email of [undefined, 'account-3@example.com'])
         await application.listAllWebhooks.execute({ email, limit: 100 });
     },
-    disableWebhook: async () => {
-      const { id } = await setting.createWebhook('disable');
-      for (const isDisabled of [true, false]) await application.disableWebhook.execute({ id, isDisabled });
-    },
-    removeWebhook: async () => application.removeWebhook.execute(await setting.createWebhook('remove')),
+    disableAnyWebhook: async () => application.disableAnyWebhook.execute(await setting.createWebhook('disable')),
+    enableAnyWebhook: async () => application.enableAnyWebhook.execute(await setting.createWebhook('enable')),
+    deleteAnyWebhook: async () => application.deleteAnyWebhook.execute(await setting.createWebhook('remove')),
     reencryptWebhooks: () => application.reencryptWebhooks.execute(),
     // A count of all rows can't be made cheaper.
     countWebhookSecrets: async () => undefined,
@@ -355,22 +353,20 @@ function keys(setting: Setting) {
     },
     revokeKey: async () => application.revokeKey.execute({ id: (await setting.issueKey('revoke')).key.id }),
     // Without an account it is a list of all keys, which can't be cheaper.
-    listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
+    listAllKeys: () => application.listAllKeys.execute({ email: 'account-3@example.com' }),
     renameKey: async () => {
       const { id, accountId } = (await setting.issueKey('rename')).key;
       await application.renameKey.execute({ id, accountId, name: 'other' });
     },
-    disableKey: async () => {
-      const { id } = (await setting.issueKey('disable')).key;
-      for (const isDisabled of [true, false]) await application.disableKey.execute({ id, isDisabled });
-    },
+    disableKey: async () => application.disableKey.execute({ id: (await setting.issueKey('disable')).key.id }),
+    enableKey: async () => application.enableKey.execute({ id: (await setting.issueKey('enable')).key.id }),
     listOperations: async () => application.listOperations.execute([(await setting.issueKey('operations')).key]),
-    showKey: () => application.showKey.execute({ accountId: partner, id: 11n }),
-    showKeys: async () => {
+    getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
+    listKeys: async () => {
       for (const accountId of both)
         for (const states of [undefined, ['active', 'disabled']] as const)
           for (const place of [{}, { after: 50_000n }, { before: 50_000n }])
-            await application.showKeys.execute({ accountId, states, ...place });
+            await application.listKeys.execute({ accountId, states, ...place });
     },
     authenticate: async () => application.authenticate.execute((await setting.issueKey('authenticate')).text),
   };
@@ -434,7 +430,7 @@ function addresses(setting: Setting) {
       mailer.failure = undefined;
       await application.deliverAccountMails.backlog();
     },
-    showSignUp: () => application.showSignUp.execute(),
+    getSignUp: () => application.getSignUp.execute(),
     requestSignUp: async () => {
       for (const whose of ['want', `account-${run * 10 + 1}`])
         await application.requestSignUp.execute({ email: `${whose}-${email}` });
@@ -491,27 +487,30 @@ function limits(setting: Setting) {
       const source = await application.authenticate.execute(text);
       for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
     },
-    showUsage: async () => {
+    getUsage: async () => {
       for (const accountId of both) {
-        const { keys: used } = await application.showUsage.execute({ accountId });
-        await application.showUsage.execute({ accountId, keyId: used[0]?.key.id });
+        const { keys: used } = await application.getUsage.execute({ accountId });
+        await application.getUsage.execute({ accountId, keyId: used[0]?.key.id });
       }
     },
     recordRequest: async () => {
       const { id: keyId } = (await setting.issueKey('record')).key;
       const { text } = await application.issueKey.execute({ accountId: partner });
-      const verdict = await application.meterRequest.look(await application.authenticate.execute(text));
+      const verdict = await application.meterRequest.peek(await application.authenticate.execute(text));
       for (const accountId of both) {
         for (let index = 0; index < 120; index += 1) {
-          const refusal = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
-          application.recordRequest.execute({ accountId, keyId }, { isUse: true, verdict, operation: 'list', refusal });
+          const failedRequest = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
+          application.recordRequest.execute(
+            { accountId, keyId },
+            { isUse: true, verdict, operation: 'list', failedRequest },
+          );
         }
       }
     },
-    showRefusals: async () => {
+    listFailedRequests: async () => {
       for (const accountId of both)
         for (const requestId of [undefined, 'request-7'])
-          await application.showRefusals.execute({ accountId, requestId });
+          await application.listFailedRequests.execute({ accountId, requestId });
     },
   };
 }

@@ -114,7 +114,7 @@ export function counterSuites(name: string, open: OpenRequestCounter, mostBack: 
     perMinute: fc.integer({ min: 1, max: 3 }),
     perDay: fc.integer({ min: 1, max: 12 }),
     times: fc.constantFrom(1, 1, 1, 6),
-    method: fc.constantFrom('count' as const, 'count' as const, 'count' as const, 'look' as const),
+    method: fc.constantFrom('count' as const, 'count' as const, 'count' as const, 'peek' as const),
     isPurgedBefore: fc.nat(9).map((drawn) => drawn === 0),
   });
 
@@ -144,8 +144,8 @@ export function counterSuites(name: string, open: OpenRequestCounter, mostBack: 
         if (isPurgedBefore) await requests.purge(now);
         const limits = { perMinute, perDay: 'address' in requester ? Infinity : perDay };
         const request = { requester, limits, now };
-        // The look at the end shows what was stored.
-        for (const each of [...Array<typeof method>(times).fill(method), 'look' as const]) {
+        // The peek at the end shows what was stored.
+        for (const each of [...Array<typeof method>(times).fill(method), 'peek' as const]) {
           const [actual, expected] = [await requests[each](request), await model[each](request)];
           // Addresses have no daily limit.
           expect(actual).toEqual('address' in requester ? { ...expected, day: actual.day } : expected);

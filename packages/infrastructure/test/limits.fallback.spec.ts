@@ -111,10 +111,10 @@ describe('the fallback', () => {
   it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
     const { verdict } = decisionAt(noon, 1);
     const ofKey = { requester: newRequester(), limits: free, now: noon };
-    const answered = counter.look(ofKey);
+    const answered = counter.peek(ofKey);
     redis.looked.shift()?.resolve(verdict);
     expect(await answered).toBe(verdict);
-    const unanswered = counter.look(ofKey);
+    const unanswered = counter.peek(ofKey);
     redis.looked.shift()?.reject(LOST);
     expect((await unanswered).minute.used).toBe(0);
     await pass(0);
@@ -122,14 +122,14 @@ describe('the fallback', () => {
     await pass(0);
     expect(states).toEqual([undefined, LOST]);
     // It doesn't ask a Redis that is lost.
-    expect((await counter.look(ofKey)).minute.used).toBe(0);
+    expect((await counter.peek(ofKey)).minute.used).toBe(0);
   });
 
   it('a look at an address costs no call of Redis: it shows what this process has heard last', async () => {
     const counted = counter.count(requestAt());
     redis.asked.shift()?.resolve(decisionAt(noon, 1));
     await counted;
-    const look = counter.look(requestAt());
+    const look = counter.peek(requestAt());
     expect(redis.looked).toEqual([]);
     expect((await look).minute.used).toBe(2);
   });
@@ -152,7 +152,7 @@ describe('the fallback', () => {
     await counter.count(requestAt());
     first?.resolve(decisionAt());
     expect((await late).minute.used).toBe(1);
-    expect((await counter.look(requestAt())).minute.used).toBe(2);
+    expect((await counter.peek(requestAt())).minute.used).toBe(2);
   });
 
   it('a call that fails is decided in this process, and a probe decides at once whether Redis is lost', async () => {

@@ -6,7 +6,7 @@ import {
   type KeyRequester,
   later,
   MINUTE,
-  MOST_REFUSALS,
+  MOST_FAILED_REQUESTS,
   type Ports,
 } from '@adoption-store/domain';
 import { requestRecordsSuite, testPolicy } from '@adoption-store/domain/testing';
@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
-import { MOST_HELD, MOST_HELD_REFUSALS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
+import { MOST_HELD, MOST_HELD_FAILED_REQUESTS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
 import { addKey, closedAfterEach, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -33,8 +33,8 @@ async function openWithKey() {
 
 describe('refusals', () => {
   const refuse = ({ requestRecords }: Ports, key: KeyRequester, requestId: string, milliseconds: number) => {
-    const refusal = { operation: 'GET /v1/pets', code: 'rate_limited', requestId };
-    requestRecords.record({ ...key, at: later(NOON, milliseconds), isUse: true, refusal });
+    const failedRequest = { operation: 'GET /v1/pets', code: 'rate_limited', requestId };
+    requestRecords.record({ ...key, at: later(NOON, milliseconds), isUse: true, failedRequest });
   };
   const rows = (url: string) => ask(url, 'SELECT count(*)::integer AS count FROM refusals');
 
@@ -48,11 +48,11 @@ describe('refusals', () => {
       }
     }
     await Promise.all(instances.map((instance) => instance.close()));
-    expect(await records.listRefusals(key.accountId)).toHaveLength(MOST_REFUSALS);
+    expect(await records.listFailedRequests(key.accountId)).toHaveLength(MOST_FAILED_REQUESTS);
     refuse(ports, key, 'the next', 1_000);
-    await until(async () => (await records.listRefusals(key.accountId, 'the next')).length === 1);
-    expect(await rows(url)).toEqual([{ count: MOST_REFUSALS }]);
-    expect((await records.listRefusals(key.accountId))[0]?.requestId).toBe('the next');
+    await until(async () => (await records.listFailedRequests(key.accountId, 'the next')).length === 1);
+    expect(await rows(url)).toEqual([{ count: MOST_FAILED_REQUESTS }]);
+    expect((await records.listFailedRequests(key.accountId))[0]?.requestId).toBe('the next');
   });
 });
 
@@ -61,16 +61,16 @@ it('a process that counts nothing tells the minute, the day and bans that anothe
   const following = await openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
   const now = ports.clock.now();
   const request = { requester, limits: { perMinute: 5, perDay: 9 }, now };
-  const look = () => following.ports.requests.look(request);
+  const look = () => following.ports.requests.peek(request);
   expect(await look()).toMatchObject({ outcome: 'admitted', minute: { used: 0 }, day: { used: 0 } });
   for (let sent = 0; sent < 3; sent += 1) await ports.requests.count(request);
   await until(async () => (await look()).minute.used === 3);
-  expect(await look()).toEqual(await ports.requests.look(request));
+  expect(await look()).toEqual(await ports.requests.peek(request));
   for (let sent = 0; sent < 60; sent += 1) await ports.requests.count(request);
   await until(async () => (await look()).outcome === 'key_banned');
-  expect(await look()).toEqual(await ports.requests.look(request));
+  expect(await look()).toEqual(await ports.requests.peek(request));
   await following.close();
-  expect(await ports.requests.look(request)).toMatchObject({ day: { used: 5 } });
+  expect(await ports.requests.peek(request)).toMatchObject({ day: { used: 5 } });
 });
 
 describe('the waiting records', () => {
@@ -125,8 +125,8 @@ describe('the waiting records', () => {
     records.record({ ...keyOf(key), at: instant(at), isUse: false, isAdmitted });
   };
   const refuse = (account: number, request: number | string) => {
-    const refusal = { operation: 'list', code: 'rate_limited', requestId: String(request) };
-    records.record({ ...keyOf(account), at: instant(NOON), isUse: false, refusal });
+    const failedRequest = { operation: 'list', code: 'rate_limited', requestId: String(request) };
+    records.record({ ...keyOf(account), at: instant(NOON), isUse: false, failedRequest });
   };
   const requests = (account: number, from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => `${account} ${from + index}`);
@@ -233,27 +233,27 @@ describe('the waiting records', () => {
     });
 
     it('20,000 refusals are held, the dropped ones counted, and neither uses nor usage lack room because of them', async () => {
-      const accounts = MOST_HELD_REFUSALS / 50;
+      const accounts = MOST_HELD_FAILED_REQUESTS / 50;
       for (let request = 0; request < 50; request += 1) {
         for (let account = 1; account <= accounts; account += 1) refuse(account, request);
       }
-      expect(records.droppedRefusals).toBe(0);
+      expect(records.droppedFailedRequests).toBe(0);
       refuse(accounts + 1, 'of an account that has none');
       refuse(1, 'latest');
-      expect(records.droppedRefusals).toBe(2);
+      expect(records.droppedFailedRequests).toBe(2);
       use(1, 'list');
       count(1);
       await comesBack();
       expect([lengthOf('uses'), lengthOf('operations'), lengthOf('usage')]).toEqual([1, 1, 1]);
       const all = rowsOf('refusals').flat();
-      expect(all).toHaveLength(MOST_HELD_REFUSALS);
+      expect(all).toHaveLength(MOST_HELD_FAILED_REQUESTS);
       expect(all.filter((each) => each.startsWith('1 '))).toEqual([...requests(1, 1, 50), '1 latest']);
       expect(all.filter((each) => each.includes('none'))).toEqual([]);
       // There is room again.
       refuse(accounts + 1, 'next');
       await pass(1_000);
       expect(rowsOf('refusals').at(-1)).toEqual([`${accounts + 1} next`]);
-      expect(records.droppedRefusals).toBe(2);
+      expect(records.droppedFailedRequests).toBe(2);
     });
   });
 });

@@ -115,7 +115,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
   it('writes nothing when it is looked at', async () => {
     const counter = await openShared();
-    await counter.look(request());
+    await counter.peek(request());
     expect(await askRedis(redis.url, 'DBSIZE')).toBe('0');
   });
 
@@ -143,7 +143,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(events).toHaveLength(2);
     await counter.count(request());
     const shared = await openShared();
-    expect((await shared.look(request())).minute.used).toBe(1);
+    expect((await shared.peek(request())).minute.used).toBe(1);
     expect(fallbacks()).toBe(2);
   });
 
@@ -153,7 +153,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     redis.freeze();
     await Promise.all(Array.from({ length: 20 }, async () => counter.count(request())));
     for (let sent = 0; sent < 39; sent++) await counter.count(request());
-    expect((await counter.look(request())).minute.used).toBe(60);
+    expect((await counter.peek(request())).minute.used).toBe(60);
     expect((await counter.count(request())).outcome).toBe('rate_limited');
     expect([fallbacks(), events.length]).toEqual([60, 1]);
     redis.thaw();

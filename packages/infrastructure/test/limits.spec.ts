@@ -58,7 +58,7 @@ describe('a request counter in this process', () => {
     for (let sent = 0; sent < times; sent++) await counter.count({ requester, limits, now });
   };
   const dayUsed = async (counter: RequestCounter, now: Instant) =>
-    (await counter.look({ requester, limits: free, now })).day.used;
+    (await counter.peek({ requester, limits: free, now })).day.used;
   const stored = () => start().store.read(requester);
   const storedDayUsed = async () => (await stored()).usage.dayUsed;
 
@@ -69,7 +69,7 @@ describe('a request counter in this process', () => {
     await before.store.close();
     const { counter } = start();
     const soon = later(noon, SECOND);
-    expect(await counter.look({ requester, limits, now: soon })).toMatchObject({
+    expect(await counter.peek({ requester, limits, now: soon })).toMatchObject({
       outcome: 'key_banned',
       minute: { used: 7 },
       day: { used: 7 },
@@ -101,7 +101,7 @@ describe('a request counter in this process', () => {
     await store.flush();
     expect(await storedDayUsed()).toBe(1);
     await database.dataSource.query('UPDATE request_counts SET day_used = 0');
-    await counter.look({ requester, limits, now: noon });
+    await counter.peek({ requester, limits, now: noon });
     await send(counter, 1, noon, limits);
     await store.close();
     expect(await storedDayUsed()).toBe(0);

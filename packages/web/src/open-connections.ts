@@ -19,16 +19,16 @@ export class OpenConnections {
    * Continues to serve for `lameDuck`, until load balancers have noticed, then runs `close`, which waits for the last
    * connection.
    *
-   * @param told aborted when the service must stop; the reason is the name of the signal.
+   * @param stopping aborted when the service must stop; the reason is the name of the signal.
    * @param times in milliseconds; `all` bounds both phases together, and is the longer one.
    */
   async end(
-    told: AbortSignal,
+    stopping: AbortSignal,
     times: { readonly lameDuck: number; readonly all: number },
     close: () => Promise<void>,
   ): Promise<void> {
     // No load balancer needs the time after a Ctrl-C.
-    const lameDuck = told.reason === 'SIGTERM' ? times.lameDuck : 0;
+    const lameDuck = stopping.reason === 'SIGTERM' ? times.lameDuck : 0;
     await delay(lameDuck);
     const sweep = setInterval(() => {
       this.closeUnused();

@@ -3,7 +3,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { requireWellFormedConditions } from '../http/operations/conditions.js';
-import { HttpRefusal } from '../http/answers/error-codes.js';
+import { HttpError } from '../http/answers/error-codes.js';
 import { requireMediaType } from '../http/operations/json-body.decorator.js';
 import { refuseRepeatedHeaders } from '../http/edge/repeated-headers.js';
 import { UnknownRoutesController } from '../http/edge/unknown-routes.controller.js';
@@ -44,5 +44,5 @@ export class ScopesGuard implements CanActivate {
 
 function refuseIdempotencyKey(): never {
   const reason = 'its response has a secret, and a response with a secret is not stored';
-  throw new HttpRefusal('invalid_parameter', `Idempotency-Key is refused by this operation: ${reason}`);
+  throw new HttpError('invalid_parameter', `Idempotency-Key is refused by this operation: ${reason}`);
 }

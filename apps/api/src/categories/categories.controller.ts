@@ -6,7 +6,7 @@ import {
   ListCategories,
   type ListCategoriesInput,
   NameCategory,
-  RemoveCategory,
+  DeleteCategory,
 } from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { queryOf } from '@adoption-store/web/edge';
@@ -55,7 +55,7 @@ export class CategoriesController {
     private readonly addCategory: AddCategory,
     private readonly getCategory: GetCategory,
     private readonly nameCategory: NameCategory,
-    private readonly removeCategory: RemoveCategory,
+    private readonly deleteCategory: DeleteCategory,
   ) {}
 
   @Operation('GET /v1/categories', {
@@ -145,7 +145,7 @@ export class CategoriesController {
   }
 
   @Operation('DELETE /v1/categories/{categoryId}', {
-    id: 'removeCategory',
+    id: 'deleteCategory',
     scope: 'pets:manage',
     stability: 'beta',
     summary: 'Remove a category',
@@ -158,6 +158,6 @@ export class CategoriesController {
     @CategoryId() id: bigint,
     @Conditions(presentCategory) condition: Condition<Category> | undefined,
   ): Promise<void> {
-    await this.removeCategory.execute({ id, condition });
+    await this.deleteCategory.execute({ id, condition });
   }
 }

@@ -7,7 +7,7 @@ export function eventCursorText({ position, hash }: EventCursor): string {
   return `${position}.${hash}`;
 }
 
-/** The place in a cursor of `eventCursorText`. Undefined if it is none. */
+/** The position in a cursor of `eventCursorText`. Undefined if it is none. */
 export function readEventCursor(text: string): EventCursor | undefined {
   const [, place, hash] = CURSOR.exec(text) ?? [];
   const position = int64From(place) as EventPosition | undefined;

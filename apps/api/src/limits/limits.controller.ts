@@ -1,4 +1,4 @@
-import { ASKING_LIMIT, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { LIMITS_REQUESTS_PER_MINUTE, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
 import { Admission, resetSeconds } from '@adoption-store/admission';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,7 +17,7 @@ export class LimitsController {
     summary: 'Get the limits',
     description:
       'Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; ' +
-      `a key may send it ${ASKING_LIMIT} times a minute.`,
+      `a key may send it ${LIMITS_REQUESTS_PER_MINUTE} times a minute.`,
     success: {
       200: [
         'The plan and limits of the caller.',
@@ -31,7 +31,7 @@ export class LimitsController {
     hasEntityTag: false,
   })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { verdict, headers } = await this.admission.look(caller);
+    const { verdict, headers } = await this.admission.peek(caller);
     reply.headers(headers);
     const { minute, day, bannedUntil } = verdict;
     return {

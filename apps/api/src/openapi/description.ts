@@ -16,7 +16,7 @@ import {
 } from '@adoption-store/domain';
 import { animalSchemas } from '../animals/animal.schema.js';
 import { categorySchemas } from '../categories/category.schema.js';
-import { errorSchemas, refusalResponses } from './errors.js';
+import { errorSchemas, errorResponses } from './errors.js';
 import { headers } from './headers.js';
 import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
@@ -153,7 +153,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
       },
       parameters: { ...sharedParameters(operations), ...receivedHeaders },
       headers,
-      responses: refusalResponses,
+      responses: errorResponses,
     },
   };
 }

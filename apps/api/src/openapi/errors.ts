@@ -132,13 +132,13 @@ const REFUSALS = {
   503: ['ServiceUnavailable', 'A dependency of the service is down.', 'Retry-After'],
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
-export type RefusalStatus = keyof typeof REFUSALS;
+export type ErrorStatus = keyof typeof REFUSALS;
 
 /** The errors that every operation can return. */
-const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
+const ALWAYS: readonly ErrorStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
 /** Headers that a response of the status may lack. */
-const SOMETIMES: Readonly<Partial<Record<RefusalStatus, Described>>> = {
+const SOMETIMES: Readonly<Partial<Record<ErrorStatus, Described>>> = {
   // Of the conflicts, only one ends by itself: that with a request in progress with the same Idempotency-Key.
   409: {
     'Retry-After': {
@@ -157,7 +157,7 @@ const SOMETIMES: Readonly<Partial<Record<RefusalStatus, Described>>> = {
 };
 
 /** The error response with this status. `own` has more headers. */
-export function refusal(status: RefusalStatus, own: Described = {}): Described {
+export function refusal(status: ErrorStatus, own: Described = {}): Described {
   const [, description, ...headers] = REFUSALS[status];
   const codes = CODES.filter((code) => errorStatuses[code] === status);
   return {
@@ -169,11 +169,11 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
 }
 
 /** The errors that operations share. */
-export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
-  (Object.keys(REFUSALS).map(Number) as RefusalStatus[]).map((status) => [REFUSALS[status][0], refusal(status)]),
+export const errorResponses: Readonly<Record<string, Described>> = Object.fromEntries(
+  (Object.keys(REFUSALS).map(Number) as ErrorStatus[]).map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */
-export function refusals(...own: readonly RefusalStatus[]): Described {
+export function refusals(...own: readonly ErrorStatus[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

@@ -4,7 +4,7 @@ import type { DefinedOperation } from '../http/operations/operation.js';
 import { queryParameters } from '../http/operations/query-parameters.js';
 import { schemaOf } from '../http/operations/resource-schemas.js';
 import { type Described, type DescribedParameter, json, ref } from '../http/operations/schema.js';
-import { refusal, refusals, type RefusalStatus } from './errors.js';
+import { refusal, refusals, type ErrorStatus } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type HeaderParameter, headerParameters } from './parameters.js';
 
@@ -134,7 +134,7 @@ function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
 
 function responsesOf(operation: DefinedOperation): Described {
   const { method, scopes, success, notice, refusals: own = [] } = operation;
-  const others: RefusalStatus[] = [...own];
+  const others: ErrorStatus[] = [...own];
   if (scopes.length > 0) others.push(403);
   if (isRepeatable(operation)) others.push(409);
   if (operation.isConditional) others.push(412);

@@ -16,7 +16,7 @@ const bob = { id: 2n as AccountId, plan: plan('pro') };
 const IDLE = {
   pool: { idle: 0, used: 0, givenUp: 0, size: 0, waiting: 0 },
   limitFallbacks: 0,
-  droppedRefusals: 0,
+  droppedFailedRequests: 0,
   clockSkew: 0,
   dependencies: new Map(),
 };

@@ -53,15 +53,15 @@ describe.each(PATHS)('%s', (path) => {
 });
 
 describe('an API that is stopping', () => {
-  const ending = new AbortController();
-  const api = useApi({ ending: ending.signal });
+  const stopping = new AbortController();
+  const api = useApi({ stopping: stopping.signal });
 
   const headOf = (path: string, headers: readonly string[] = []) => rawHead(api, `GET ${path} HTTP/1.1`, headers);
 
   it('is not ready, but lives and serves, and closes each connection after its response', async () => {
     const [before] = await sendRaw(api, headOf('/v1/pets'));
     expect(before?.headers).toMatchObject({ connection: 'keep-alive' });
-    ending.abort();
+    stopping.abort();
     const cases: readonly (readonly [number, string | Buffer])[] = [
       [200, headOf('/v1/pets')],
       [503, headOf('/readyz')],

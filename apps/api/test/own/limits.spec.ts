@@ -6,7 +6,7 @@ import {
   MINUTE,
   plan,
   SECOND,
-  type ShownRefusal,
+  type ShownFailedRequest,
   startOf,
 } from '@adoption-store/domain';
 import { ask as query, until } from '@adoption-store/test-support';
@@ -190,8 +190,8 @@ describe('a refusal from before authentication', () => {
 });
 
 /** Waits until that request is in the log of its account. */
-async function logged(accountId: AccountId, requestId: string): Promise<ShownRefusal | undefined> {
-  const find = () => api.application.showRefusals.execute({ accountId, requestId });
+async function logged(accountId: AccountId, requestId: string): Promise<ShownFailedRequest | undefined> {
+  const find = () => api.application.listFailedRequests.execute({ accountId, requestId });
   await until(async () => (await find()).length > 0);
   const found = await find();
   expect(found).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('a refused request', () => {
     for (const id of [`Bearer_${key}`, 'my-own_id'])
       await request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': id } });
     await logged(account.id, 'my-own_id');
-    const shown = await api.application.showRefusals.execute({ accountId: account.id });
+    const shown = await api.application.listFailedRequests.execute({ accountId: account.id });
     expect(shown.map(({ requestId }) => requestId).sort()).toEqual(['Bearer_redacted', 'my-own_id']);
   });
 

@@ -38,7 +38,7 @@ const configure: ApiOptions['configure'] = (api) => {
 };
 
 const pool = { idle: 0, used: 0, size: 0, waiting: 0, givenUp: 0 };
-const service = { pool, limitFallbacks: 0, droppedRefusals: 0, clockSkew: 0, dependencies: new Map() };
+const service = { pool, limitFallbacks: 0, droppedFailedRequests: 0, clockSkew: 0, dependencies: new Map() };
 const metrics = new ApiMetrics(() => service, new Turns(10), []);
 const api = useApi({ configure, metrics });
 

@@ -9,7 +9,7 @@ import { exchange, parseResponses, sendUndescribed } from '../support/raw-http.j
 
 const REQUESTS = 3_000;
 const LIMIT = 1_000_000;
-/** As socket-refusals.ts has it, and the response that the client takes. */
+/** As socket-errors.ts has it, and the response that the client takes. */
 const MOST_UNREAD = 32 + 1;
 /** More than a connection waits for, and less than Node reads at once. */
 const MANY = 100;

@@ -106,9 +106,9 @@ function create(args: string[]): Command {
 
 function list(args: string[]): Command {
   const { values, isOn } = parse(args, ['email'], [], ['deprecated']);
-  return async ({ listKeys, listOperations }, surroundings) => {
+  return async ({ listAllKeys, listOperations }, surroundings) => {
     const keys = inParts<AccountKey, ApiKeyId>(
-      (part) => listKeys.execute({ email: values['email'], ...part }),
+      (part) => listAllKeys.execute({ email: values['email'], ...part }),
       ({ key }) => key.id,
     );
     if (!isOn('deprecated')) return table(KEY_COLUMNS, keys, (each) => rowOf(each, surroundings));
@@ -157,8 +157,8 @@ function rowOf(
 
 function disabling(args: string[], isDisabled: boolean): Command {
   const id = idOf(parse(args, [], ['the ID of one key']).positionals[0]);
-  return async ({ disableKey }) => {
-    const key = await disableKey.execute({ id, isDisabled });
+  return async ({ disableKey, enableKey }) => {
+    const key = await (isDisabled ? disableKey : enableKey).execute({ id });
     return `key ${key.id} (…${key.ending}) is ${isDisabled ? 'disabled' : 'enabled'}\n`;
   };
 }

@@ -47,21 +47,21 @@ export async function* csvRows(
 
 interface Header {
   readonly length: number;
-  readonly placeOf: ReadonlyMap<string, number>;
+  readonly positionOf: ReadonlyMap<string, number>;
   /** By place: the name of the column, if this store has no such field. */
   readonly omitted: readonly (string | undefined)[];
 }
 
 function headerOf({ line, cells }: CsvRecord, separator: string, { required, known }: CsvShape): Header {
   const read = new Set([...required, ...known].map(keyOf));
-  const placeOf = new Map<string, number>();
+  const positionOf = new Map<string, number>();
   for (const [place, name] of cells.entries()) {
     if (/[\r\n]/.test(name)) throw brokenName(line, name);
     const key = keyOf(name);
-    if (read.has(key) && placeOf.has(key)) throw new UnreadableError(line, `has the column ${quoted(name)} twice`);
-    placeOf.set(key, place);
+    if (read.has(key) && positionOf.has(key)) throw new UnreadableError(line, `has the column ${quoted(name)} twice`);
+    positionOf.set(key, place);
   }
-  const missing = required.find((name) => !placeOf.has(keyOf(name)));
+  const missing = required.find((name) => !positionOf.has(keyOf(name)));
   if (missing !== undefined) {
     const found = `the separator found is ${quoted(separator)}`;
     throw new UnreadableError(line, `lacks the column ${quoted(missing)} (${found})`);
@@ -71,7 +71,7 @@ function headerOf({ line, cells }: CsvRecord, separator: string, { required, kno
     if (knownKeys.includes(keyOf(name))) return undefined;
     return name.trim() === '' ? 'columns without a name' : name;
   });
-  return { length: cells.length, placeOf, omitted };
+  return { length: cells.length, positionOf, omitted };
 }
 
 /**
@@ -92,7 +92,7 @@ function rowIn(
   meaningOf: (cell: string) => string,
 ): ImportRow | undefined {
   const { line, cells } = record;
-  const row = rowOf((column) => meaningOf(cells[header.placeOf.get(keyOf(column)) ?? -1] ?? ''), line);
+  const row = rowOf((column) => meaningOf(cells[header.positionOf.get(keyOf(column)) ?? -1] ?? ''), line);
   if (row === undefined || !('refusal' in row) || !isShort(record, header)) return row;
   return { line, refusal: `${row.refusal} (the row ${sizesOf(record, header)})` };
 }

@@ -1,4 +1,9 @@
-import { type AccountMessage, type ListMessagesInput, type MessagePlace, readInstant } from '@adoption-store/domain';
+import {
+  type AccountMessage,
+  type ListAllMessagesInput,
+  type MessagePosition,
+  readInstant,
+} from '@adoption-store/domain';
 import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
 import { inParts, table } from '../output.js';
 
@@ -21,9 +26,9 @@ export const messageCommands: Program = { commands: { list, retry }, usage: USAG
 function list(args: string[]): Command {
   const { values, isOn } = parse(args, ['account'], [], ['failed']);
   const filter = filterOf(values['account'], isOn('failed'));
-  return async ({ listMessages }, { nameOf }) => {
-    const messages = inParts<AccountMessage, MessagePlace>(
-      (part) => listMessages.execute({ ...filter, ...part }),
+  return async ({ listAllMessages }, { nameOf }) => {
+    const messages = inParts<AccountMessage, MessagePosition>(
+      (part) => listAllMessages.execute({ ...filter, ...part }),
       ({ message }) => message,
     );
     return table(['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'], messages, ({ account, message }) => [
@@ -35,7 +40,7 @@ function list(args: string[]): Command {
   };
 }
 
-function filterOf(account: string | undefined, isFailed: boolean): ListMessagesInput {
+function filterOf(account: string | undefined, isFailed: boolean): ListAllMessagesInput {
   if (account !== undefined) return { email: addressOf(account), status: isFailed ? 'failed' : undefined };
   if (!isFailed) throw new UsageError('--failed or --account is required');
   return { status: 'failed' };

@@ -51,18 +51,18 @@ function list(args: string[]): Command {
 
 function setDisabled(args: string[], isDisabled: boolean): Command {
   const ids = idsIn(args);
-  return async ({ disableWebhook }) =>
+  return async ({ disableAnyWebhook, enableAnyWebhook }) =>
     eachOf(ids, async (id) => {
-      const { status } = await disableWebhook.execute({ id, isDisabled });
+      const { status } = await (isDisabled ? disableAnyWebhook : enableAnyWebhook).execute({ id });
       return `webhook ${id} is ${status}\n`;
     });
 }
 
 function remove(args: string[]): Command {
   const ids = idsIn(args);
-  return async ({ removeWebhook }) =>
+  return async ({ deleteAnyWebhook }) =>
     eachOf(ids, async (id) => {
-      await removeWebhook.execute({ id });
+      await deleteAnyWebhook.execute({ id });
       return `webhook ${id} is deleted\n`;
     });
 }

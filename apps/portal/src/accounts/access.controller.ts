@@ -1,4 +1,4 @@
-import { type Account, EndAccess, ListWebhooks, ShowKeys } from '@adoption-store/domain';
+import { type Account, EndAccess, ListWebhooks, ListKeys } from '@adoption-store/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Reply, SignedIn } from '../http/decorators.js';
@@ -9,14 +9,14 @@ import { logSecurity } from '../http/security-log.js';
 @Controller('access')
 export class AccessController {
   constructor(
-    private readonly showKeys: ShowKeys,
+    private readonly listKeys: ListKeys,
     private readonly listWebhooks: ListWebhooks,
     private readonly endAccess: EndAccess,
   ) {}
 
   @Get()
   async show(@SignedIn() { id: accountId }: Account): Promise<Answer> {
-    const { items, next } = await this.showKeys.execute({ accountId, states: ['active', 'disabled'] });
+    const { items, next } = await this.listKeys.execute({ accountId, states: ['active', 'disabled'] });
     const webhooks = await this.listWebhooks.execute({ accountId });
     return page('access', { keys: items, hasMore: next !== undefined, webhooks });
   }

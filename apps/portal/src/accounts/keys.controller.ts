@@ -6,6 +6,7 @@ import {
   type Clock,
   DAY,
   DisableKey,
+  EnableKey,
   DomainError,
   hasEnded,
   HOUR,
@@ -25,8 +26,8 @@ import {
   type Scope,
   SCOPES,
   sharedScopes,
-  ShowKey,
-  ShowKeys,
+  GetKey,
+  ListKeys,
   type Transaction,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
@@ -78,11 +79,12 @@ class RotateForm extends formOf({ overlap: 'Hours that both keys work' }) {}
 export class KeysController {
   constructor(
     private readonly answerOnce: AnswerOnce,
-    private readonly shownKeys: ShowKeys,
-    private readonly shownKey: ShowKey,
+    private readonly listKeys: ListKeys,
+    private readonly getKey: GetKey,
     private readonly issueKey: IssueKey,
     private readonly renameKey: RenameKey,
     private readonly disableKey: DisableKey,
+    private readonly enableKey: EnableKey,
     private readonly rotateKey: RotateKey,
     private readonly revokeKey: RevokeKey,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -90,7 +92,7 @@ export class KeysController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    return this.showKeys(account, query, new NewKeyForm({ access: 'full' }));
+    return this.listPage(account, query, new NewKeyForm({ access: 'full' }));
   }
 
   @Post()
@@ -123,13 +125,13 @@ export class KeysController {
       logSecurity(request, 'key_made', account, issued.key);
       return page('new-key', issued);
     } catch (error) {
-      return this.showKeys(account, query, form.refused(error));
+      return this.listPage(account, query, form.refused(error));
     }
   }
 
   @Get(':id')
   async showOne(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return this.showKey(account, id);
+    return this.keyPage(account, id);
   }
 
   @Post(':id/name')
@@ -137,7 +139,7 @@ export class KeysController {
     try {
       await this.renameKey.execute({ ...own(account, id), name: form.values.name.trim() || undefined });
     } catch (error) {
-      return this.showKey(account, id, form.refused(error));
+      return this.keyPage(account, id, form.refused(error));
     }
     return redirect(`/keys/${id}`, 'key-renamed');
   }
@@ -192,14 +194,14 @@ export class KeysController {
     return redirect('/keys', 'key-revoked');
   }
 
-  private async showKeys(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
+  private async listPage(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
     const checks = { state: oneOf(Object.keys(LISTS)), name: searchText };
     const list = new List('/keys', query, checks, { name: 'Name contains' });
-    const found = await this.shownKeys.execute({
+    const found = await this.listKeys.execute({
       accountId: account.id,
       states: list.wanted === undefined ? [] : LISTS[list.wanted.state ?? 'current'],
       name: list.wanted?.name,
-      ...list.place(keyId),
+      ...list.position(keyId),
     });
     const now = this.clock.now();
     const uses = [...found.operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
@@ -215,8 +217,8 @@ export class KeysController {
     });
   }
 
-  private async showKey({ id: accountId }: Account, id: bigint, form?: RenameForm): Promise<Answer> {
-    const shown = await this.shownKey.execute({ id, accountId });
+  private async keyPage({ id: accountId }: Account, id: bigint, form?: RenameForm): Promise<Answer> {
+    const shown = await this.getKey.execute({ id, accountId });
     const now = this.clock.now();
     const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
     return page('key', { form: form ?? new RenameForm({ name: shown.key.name }), ...shown, deprecated });
@@ -231,7 +233,7 @@ export class KeysController {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await this.disableKey.execute({ ...own(account, key.id), isDisabled });
+      await (isDisabled ? this.disableKey : this.enableKey).execute(own(account, key.id));
       logSecurity(request, isDisabled ? 'key_disabled' : 'key_enabled', account, key);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -241,7 +243,7 @@ export class KeysController {
   }
 
   private async find({ id: accountId }: Account, id: bigint): Promise<ApiKey> {
-    return (await this.shownKey.execute({ id, accountId })).key;
+    return (await this.getKey.execute({ id, accountId })).key;
   }
 
   /**

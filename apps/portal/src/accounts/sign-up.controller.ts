@@ -3,7 +3,7 @@ import {
   CompleteSignUp,
   readTypedAddress,
   RequestSignUp,
-  ShowSignUp,
+  GetSignUp,
   SignUp,
   type SignUpWay,
 } from '@adoption-store/domain';
@@ -31,7 +31,7 @@ export class SignUpController {
   constructor(
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
-    private readonly showSignUp: ShowSignUp,
+    private readonly getSignUp: GetSignUp,
     private readonly signUp: SignUp,
     private readonly requestSignUp: RequestSignUp,
     private readonly completeSignUp: CompleteSignUp,
@@ -40,12 +40,12 @@ export class SignUpController {
   @Get('sign-up')
   async show(@SignedIn() account?: Account): Promise<Answer> {
     if (account !== undefined) return redirect('/keys');
-    return signUpPage(await this.showSignUp.execute(), new SignUpForm());
+    return signUpPage(await this.getSignUp.execute(), new SignUpForm());
   }
 
   @Post('sign-up')
   async take(@Reply() reply: FastifyReply, @Body() form: SignUpForm): Promise<Answer> {
-    const way = await this.showSignUp.execute();
+    const way = await this.getSignUp.execute();
     if (way === 'command') return signUpPage(way, form);
     try {
       if (way === 'link') return await this.sendLink(reply, form);

@@ -18,7 +18,7 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
-import { address, EMPTY_PAGE, int64, List, oneOf, placeOf } from '../http/lists.js';
+import { address, EMPTY_PAGE, int64, List, oneOf, positionOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 /** An account without this scope can only read, like its keys. */
@@ -64,7 +64,7 @@ export class AnimalsController {
       status: status === added.status ? status : undefined,
       categoryId: categoryId === added.categoryId ? categoryId : undefined,
     };
-    const shown = address('/catalogue', { ...filter, ...placeOf(added.id), added: added.id });
+    const shown = address('/catalogue', { ...filter, ...positionOf(added.id), added: added.id });
     return redirect(`${shown}#animal-${added.id}`, 'animal-added');
   }
 
@@ -74,7 +74,9 @@ export class AnimalsController {
     const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
     const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
     const found =
-      list.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...list.place(int64From) });
+      list.wanted === undefined
+        ? EMPTY_PAGE
+        : await this.listAnimals.execute({ ...wanted, ...list.position(int64From) });
     const animals = found.items;
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([

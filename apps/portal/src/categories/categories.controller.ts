@@ -8,14 +8,14 @@ import {
   hasScopes,
   ListCategories,
   NameCategory,
-  RemoveCategory,
+  DeleteCategory,
   requireScopes,
   int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
-import { address, Id, int64, List, placeOf } from '../http/lists.js';
+import { address, Id, int64, List, positionOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { fingerprint, isChanged, refusedChange, unchangedSince } from '../http/versions.js';
 
@@ -34,7 +34,7 @@ export class CategoriesController {
     private readonly getCategory: GetCategory,
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
-    private readonly removeCategory: RemoveCategory,
+    private readonly deleteCategory: DeleteCategory,
   ) {}
 
   @Get()
@@ -61,7 +61,7 @@ export class CategoriesController {
       const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
       return this.showCategories(account, query, form.withProblems({ number }));
     }
-    return redirect(placeIn(id), 'category-added');
+    return redirect(positionIn(id), 'category-added');
   }
 
   @Get(':id/name')
@@ -82,7 +82,7 @@ export class CategoriesController {
       const now = { version: stored, problem: changedMeanwhile(current) };
       return page('name-category', { form: refusedChange(form, error, now), id, current });
     }
-    return redirect(placeIn(id), 'category-named');
+    return redirect(positionIn(id), 'category-named');
   }
 
   @Get(':id/remove')
@@ -96,7 +96,7 @@ export class CategoriesController {
     requireScopes({ account }, TO_CHANGE);
     const category = await this.getCategory.execute(id);
     try {
-      await this.removeCategory.execute({ id });
+      await this.deleteCategory.execute({ id });
     } catch (error) {
       return page('remove-category', { form: new RemovalForm().refused(error), category });
     }
@@ -115,7 +115,7 @@ export class CategoriesController {
 
   private async showCategories(account: Account, query: unknown, form: CategoryForm): Promise<Answer> {
     const list = new List('/categories', query, {});
-    const found = await this.listCategories.execute(list.place(int64From));
+    const found = await this.listCategories.execute(list.position(int64From));
     return page('categories', {
       form,
       categories: found.items,
@@ -127,8 +127,8 @@ export class CategoriesController {
 }
 
 /** The address of the list page that shows the category, marked as new. */
-function placeIn(id: bigint): string {
-  return `${address('/categories', { ...placeOf(id), changed: id })}#category-${id}`;
+function positionIn(id: bigint): string {
+  return `${address('/categories', { ...positionOf(id), changed: id })}#category-${id}`;
 }
 
 /** Identifies the name that a page shows, as a field of its form. Empty without a name. */

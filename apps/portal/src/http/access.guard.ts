@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { Attempts } from './attempts.js';
 import { CountsAs, isPublic } from './decorators.js';
-import { FormRefused, SignInNeeded } from './refusals.js';
+import { InvalidFormToken, SignInNeeded } from './refusals.js';
 
 /** Requires a session for every page that isn't public. Checks the token of every form, and counts it. */
 @Injectable()
@@ -22,7 +22,7 @@ export class AccessGuard implements CanActivate {
     const kind = this.reflector.get(CountsAs, context.getHandler());
     // Without a session, signing out changes nothing.
     const isHarmless = kind === 'uncounted' && request.person === undefined;
-    if (!isHarmless && !request.hasFormToken()) throw new FormRefused();
+    if (!isHarmless && !request.hasFormToken()) throw new InvalidFormToken();
     if (kind !== 'uncounted')
       await this.attempts.count(request, isVisitors ? undefined : request.person?.account, kind);
     return true;

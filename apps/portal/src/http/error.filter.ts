@@ -6,7 +6,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply } from 'fastify';
 import { page } from './pages.js';
 import { pageOf } from './paths.js';
-import { FormRefused, TooManyAttempts } from './refusals.js';
+import { InvalidFormToken, TooManyAttempts } from './refusals.js';
 import type { Views } from './views.js';
 
 /** The text of the error page, by status. */
@@ -63,7 +63,9 @@ export class ErrorFilter implements ExceptionFilter {
       needsContact: error instanceof InsufficientScope,
       // Nothing of a form is shown again: another site may have sent it.
       again:
-        status === 503 || error instanceof FormRefused || error instanceof TooManyAtOnce ? pageOf(request) : undefined,
+        status === 503 || error instanceof InvalidFormToken || error instanceof TooManyAtOnce
+          ? pageOf(request)
+          : undefined,
       isForm: request.method === 'POST',
       retryAfter,
     };
@@ -79,7 +81,7 @@ function secondsUntilRoom(error: unknown, status: number): number | undefined {
 
 function statusOf(error: unknown): number {
   if (error instanceof DomainError) return STATUS_OF_KIND[error.kind];
-  if (error instanceof FormRefused) return 403;
+  if (error instanceof InvalidFormToken) return 403;
   if (error instanceof TooManyAtOnce) return 429;
   if (error instanceof HttpException) return error.getStatus();
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;

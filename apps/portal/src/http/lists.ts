@@ -1,4 +1,12 @@
-import { checkAll, INT64_MAX, INT64_MIN, int64From, invalid, type Page, type PagePlace } from '@adoption-store/domain';
+import {
+  checkAll,
+  INT64_MAX,
+  INT64_MIN,
+  int64From,
+  invalid,
+  type Page,
+  type PagePosition,
+} from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { fields, Form, wholeNumber } from './forms.js';
@@ -45,14 +53,17 @@ export class List<Each extends Checks> {
     return text === '' ? undefined : check(text, name);
   }
 
-  /** The first page, if the address has no place or one that can't be read. */
-  place<Place>(read: (text: string) => Place | undefined): PagePlace<Place> {
+  /** The first page, if the address has no position or one that can't be read. */
+  position<Position>(read: (text: string) => Position | undefined): PagePosition<Position> {
     const { after, before } = fields(this.query, 'after', 'before');
     return after === '' ? { before: read(before) } : { after: read(after) };
   }
 
   /** The links to the pages around this one. */
-  paging<Place>({ items, previous, next }: Page<unknown, Place>, write: (place: Place) => string = String): Paging {
+  paging<Position>(
+    { items, previous, next }: Page<unknown, Position>,
+    write: (position: Position) => string = String,
+  ): Paging {
     const isFirst = previous === undefined && fields(this.query, 'after').after === '';
     const start = this.startOf(items.length, isFirst);
     const end = plus(start, items.length - 1);
@@ -125,8 +136,8 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Check<
   };
 }
 
-/** The place of the page that ends with this id, in a list that is ascending by id. */
-export function placeOf(id: bigint): PagePlace<bigint> {
+/** The position of the page that ends with this id, in a list that is ascending by id. */
+export function positionOf(id: bigint): PagePosition<bigint> {
   return id === INT64_MAX ? { after: id - 1n } : { before: id + 1n };
 }
 

@@ -6,8 +6,8 @@ export class SignInNeeded extends Error {
 }
 
 /** The form's token isn't one that this browser was given for the person who is signed in now. */
-export class FormRefused extends Error {
-  override readonly name = 'FormRefused';
+export class InvalidFormToken extends Error {
+  override readonly name = 'InvalidFormToken';
 }
 
 export class TooManyAttempts extends HttpException {

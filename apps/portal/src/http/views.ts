@@ -15,7 +15,7 @@ import type {
   Scope,
   ShownKey,
   ShownKeys,
-  ShownRefusal,
+  ShownFailedRequest,
   SignUpWay,
   UsageSpan,
   Webhook,
@@ -150,7 +150,7 @@ export interface Views {
   };
   /** The last refused requests, page by page, or those with the id that was `asked` for. */
   readonly refusals: {
-    readonly refusals: readonly ShownRefusal[];
+    readonly refusals: readonly ShownFailedRequest[];
     readonly asked: string;
     readonly paging: Paging;
   };

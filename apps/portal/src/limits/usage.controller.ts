@@ -1,4 +1,4 @@
-import { type Account, type ApiKeyId, ShowRefusals, ShowUsage } from '@adoption-store/domain';
+import { type Account, type ApiKeyId, ListFailedRequests, GetUsage } from '@adoption-store/domain';
 import { Controller, Get, NotFoundException, Query } from '@nestjs/common';
 import { Public, SignedIn } from '../http/decorators.js';
 import { fields, wholeNumber } from '../http/forms.js';
@@ -23,8 +23,8 @@ const RANGE_NAMES = RANGES.map(({ name }) => name);
 @Controller()
 export class UsageController {
   constructor(
-    private readonly showUsage: ShowUsage,
-    private readonly showRefusals: ShowRefusals,
+    private readonly getUsage: GetUsage,
+    private readonly listFailedRequests: ListFailedRequests,
   ) {}
 
   @Get('usage')
@@ -32,7 +32,7 @@ export class UsageController {
     const list = new List('/usage', query, { key: int64, range: oneOf(RANGE_NAMES) });
     const wanted = wantedOf(list);
     const range = RANGES.find(({ name }) => name === wanted.range) ?? DEFAULT_RANGE;
-    const usage = await this.showUsage.execute({ accountId, keyId: wanted.key as ApiKeyId | undefined });
+    const usage = await this.getUsage.execute({ accountId, keyId: wanted.key as ApiKeyId | undefined });
     const periods = range.span === 'hour' ? usage.hours : usage.days;
     return page('usage', {
       usage,
@@ -46,7 +46,7 @@ export class UsageController {
   async refusals(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const { request: requestId } = wantedOf(new List('/refusals', query, { request: String }));
     const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
-    const all = await this.showRefusals.execute({ accountId, requestId });
+    const all = await this.listFailedRequests.execute({ accountId, requestId });
     const start = (number - 1) * PAGE_SIZE;
     const refusals = all.slice(start, start + PAGE_SIZE);
     const end = start + refusals.length;

@@ -3,8 +3,8 @@ import {
   GetMessage,
   instant,
   type MessageId,
-  type MessagePlace,
-  ShowMessages,
+  type MessagePosition,
+  ListMessages,
 } from '@adoption-store/domain';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
@@ -15,14 +15,14 @@ import { type Answer, page } from '../http/pages.js';
 @Controller('messages')
 export class MessagesController {
   constructor(
-    private readonly shownMessages: ShowMessages,
+    private readonly listMessages: ListMessages,
     private readonly getMessage: GetMessage,
   ) {}
 
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const list = new List('/messages', query, {});
-    const found = await this.shownMessages.execute({ accountId, ...list.place(messagePlace) });
+    const found = await this.listMessages.execute({ accountId, ...list.position(messagePosition) });
     const paging = list.paging(found, ({ createdAt, id }) => `${createdAt}-${id}`);
     return page('messages', { messages: found.items, paging });
   }
@@ -34,7 +34,7 @@ export class MessagesController {
 }
 
 /** A time and an id, such as `1764892800000-msg_…`. */
-function messagePlace(text: string): MessagePlace | undefined {
+function messagePosition(text: string): MessagePosition | undefined {
   const [, time, id] = /^(\d{1,14})-(msg_\w{1,64})$/.exec(text) ?? [];
   return time === undefined || id === undefined ? undefined : { createdAt: instant(Number(time)), id: id as MessageId };
 }

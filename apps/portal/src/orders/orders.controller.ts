@@ -22,7 +22,7 @@ export class OrdersController {
     const found =
       list.wanted === undefined
         ? EMPTY_PAGE
-        : await this.listOrders.execute({ ...newest, ...list.wanted, ...list.place(int64From) });
+        : await this.listOrders.execute({ ...newest, ...list.wanted, ...list.position(int64From) });
     const orders = found.items;
     const { items: animals } = await this.listAnimals.execute({ ids: orders.map(({ animalId }) => animalId) });
     return page('orders', {

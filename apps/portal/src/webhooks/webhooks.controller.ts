@@ -195,7 +195,7 @@ export class WebhooksController {
 
   private async showDeliveries(account: Account, id: string, query: unknown, recovery: Form): Promise<Answer> {
     const list = new List(`/webhooks/${id}`, query, {});
-    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.place(deliveryPlace) });
+    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryPosition) });
     const shown = [{ webhook: found.webhook, deliveries: found.items, hasMore: false }];
     return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(found) });
   }
@@ -283,6 +283,6 @@ function isUnderWay({ nextAttemptAt: next }: WebhookDelivery, now: Instant): boo
   return next !== undefined && Math.abs(next - now) < MINUTE;
 }
 
-function deliveryPlace(text: string): DeliveryId | undefined {
+function deliveryPosition(text: string): DeliveryId | undefined {
   return isDeliveryId(text) ? text : undefined;
 }

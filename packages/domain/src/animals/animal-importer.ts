@@ -8,14 +8,14 @@ export interface AnimalToImport {
   readonly animal: NewAnimal;
 }
 
-export interface RefusedRow {
+export interface InvalidRow {
   readonly line: number;
   readonly reason: string;
 }
 
-export interface RefusedRows {
+export interface InvalidRows {
   /** At most `MOST_REPORTED`, by line. */
-  readonly first: readonly RefusedRow[];
+  readonly first: readonly InvalidRow[];
   readonly count: number;
 }
 
@@ -26,7 +26,7 @@ export interface ImportOutcome {
   /**
    * Rows whose ids are taken and, if categories are `strict`, rows of unknown categories. If any, nothing is stored.
    */
-  readonly refused: RefusedRows;
+  readonly refused: InvalidRows;
   /** The first and the last new id. Undefined without new ids. Concurrent additions may have ids between them. */
   readonly newIds: readonly [first: AnimalId, last: AnimalId] | undefined;
 }

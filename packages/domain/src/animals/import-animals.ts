@@ -4,8 +4,8 @@ import {
   type AnimalToImport,
   type ImportOutcome,
   MOST_REPORTED,
-  type RefusedRow,
-  type RefusedRows,
+  type InvalidRow,
+  type InvalidRows,
 } from './animal-importer.js';
 import type { AnimalPorts } from './ports.js';
 
@@ -37,7 +37,7 @@ export class ImportAnimals {
 
   /** Stores the animals of all rows, or none if a row is refused. */
   async execute({ rows, isDryRun = false }: ImportAnimalsInput): Promise<ImportReport> {
-    const invalidRows = new Refusals();
+    const invalidRows = new CollectedRows();
     let [withId, withoutId] = [0, 0];
     async function* valid(): AsyncGenerator<readonly AnimalToImport[]> {
       for await (const part of rows) {
@@ -63,17 +63,17 @@ export class ImportAnimals {
 }
 
 /** The first refused rows, and the count of all. */
-class Refusals implements RefusedRows {
-  readonly first: RefusedRow[] = [];
+class CollectedRows implements InvalidRows {
+  readonly first: InvalidRow[] = [];
   count = 0;
 
-  add(row: RefusedRow): void {
+  add(row: InvalidRow): void {
     this.count += 1;
     if (this.first.length < MOST_REPORTED) this.first.push(row);
   }
 }
 
-function both(one: RefusedRows, other: RefusedRows): RefusedRows {
+function both(one: InvalidRows, other: InvalidRows): InvalidRows {
   const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line);
   return { first: first.slice(0, MOST_REPORTED), count: one.count + other.count };
 }

@@ -9,9 +9,9 @@ import {
   categoryNameKey,
   decideAddition,
   decideNaming,
-  decideRemoval,
+  decideDeletion,
   type Removal,
-  type RemovalState,
+  type DeletionState,
 } from './category.js';
 
 const open = () => inMemoryApplication();
@@ -100,8 +100,8 @@ describe('a naming', () => {
 });
 
 describe('a removal', () => {
-  const given = decisions({ it, expect }, (state: RemovalState, command: Removal) => {
-    decideRemoval(state, command);
+  const given = decisions({ it, expect }, (state: DeletionState, command: Removal) => {
+    decideDeletion(state, command);
   });
   const { id } = cats;
   const unused = given('a category that no animal has', { category: cats, isUsed: false });
@@ -118,10 +118,10 @@ describe('a removal', () => {
 
 describe('the categories', () => {
   it('get back the category that was added, until it is removed', async () => {
-    const { addCategory, getCategory, removeCategory } = open();
+    const { addCategory, getCategory, deleteCategory } = open();
     const { id } = await addCategory.execute({ name: 'Cats' });
     expect(await getCategory.execute(id)).toEqual({ id, name: 'Cats' });
-    await removeCategory.execute({ id });
+    await deleteCategory.execute({ id });
     await expect(getCategory.execute(id)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
   });
 

@@ -1,7 +1,7 @@
 import type { CategoryId } from '../animals/animal.js';
 import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { AdditionState, Category, NamedCategory, NamingState, RemovalState } from './category.js';
+import type { AdditionState, Category, NamedCategory, NamingState, DeletionState } from './category.js';
 
 export interface CategoryQuery extends PagePart<CategoryId> {
   /** Only these categories; an unknown id is simply absent. */
@@ -25,5 +25,5 @@ export interface CategoryRepository {
    * Removes the category, unless `decide` throws. If the policy is `strict`, no animal is put into it meanwhile. It
    * doesn't wait for animals that are being put into it: the category is in use.
    */
-  remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void>;
+  delete(id: CategoryId, decide: (state: DeletionState) => void): Promise<void>;
 }

@@ -8,7 +8,7 @@ import {
   categoryNotFound,
   decideAddition,
   decideNaming,
-  decideRemoval,
+  decideDeletion,
   type NamedCategory,
   type Naming,
   type Removal,
@@ -75,13 +75,13 @@ export class NameCategory {
   }
 }
 
-export class RemoveCategory {
+export class DeleteCategory {
   constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it or is being given it */
   async execute(removal: Removal): Promise<void> {
-    return this.ports.categories.remove(removal.id as CategoryId, (state) => {
-      decideRemoval(state, removal);
+    return this.ports.categories.delete(removal.id as CategoryId, (state) => {
+      decideDeletion(state, removal);
     });
   }
 }

@@ -51,7 +51,7 @@ type AttemptOutcome =
 export type Attempt<Reported> = Reported & { readonly attempt: number } & AttemptOutcome;
 
 /** Thrown by a sender if every further attempt would be refused, too. */
-export class RefusedForGood extends Error {}
+export class PermanentFailure extends Error {}
 
 /**
  * Milliseconds until the next attempt.
@@ -84,7 +84,7 @@ export function decideFailure(
   const attempt = failures + 1;
   const pause = pauseAfter(attempt, failure.random, failure.pauses);
   const isLast = attempt >= failure.attempts || pause >= (failure.left ?? Infinity);
-  if (isLast || failure.reason instanceof RefusedForGood) return { status: 'failed' };
+  if (isLast || failure.reason instanceof PermanentFailure) return { status: 'failed' };
   return { status: 'queued', pause };
 }
 

@@ -6,61 +6,61 @@ export const MAX_PAGE_SIZE = 100;
 export const MAX_IDS = 100;
 
 /** Where a part of a list is: after an item, or before one. Default: at the beginning. */
-export interface PagePlace<Place> {
-  readonly after?: Place | undefined;
-  readonly before?: Place | undefined;
+export interface PagePosition<Position> {
+  readonly after?: Position | undefined;
+  readonly before?: Position | undefined;
 }
 
-/** At most `limit` items (≥ 1): the first ones after the place, or the last ones before it. */
-export interface PagePart<Place> extends PagePlace<Place> {
+/** At most `limit` items (≥ 1): the first ones after the position, or the last ones before it. */
+export interface PagePart<Position> extends PagePosition<Position> {
   readonly limit: number;
 }
 
 /** The page that a caller asks for. */
-export interface PageRequest<Place> extends PagePlace<Place> {
+export interface PageRequest<Position> extends PagePosition<Position> {
   /** 1–100. Default: 20. */
   readonly limit?: number | undefined;
 }
 
-export interface Page<Item, Place> {
+export interface Page<Item, Position> {
   /** In the order of the list. */
   readonly items: readonly Item[];
   /** The value of `after` for the next page; undefined on the last page. */
-  readonly next: Place | undefined;
+  readonly next: Position | undefined;
   /** The value of `before` for the previous page; undefined on the first page. */
-  readonly previous: Place | undefined;
+  readonly previous: Position | undefined;
 }
 
 /**
- * One page of what `read` returns: the items next to the place, in the order of the list. A place is an item, not an
+ * One page of what `read` returns: the items next to the position, in the order of the list. A position is an item, not an
  * offset. So whoever follows `next` gets each item that exists all the time exactly once, even if items are added
  * meanwhile. If `before` leaves fewer items than a page has, the first page is returned.
  *
  * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
  */
-export async function readPage<Item, Place>(
-  { after, before, limit = DEFAULT_PAGE_SIZE }: PageRequest<Place>,
-  placeOf: (item: Item) => Place,
-  read: (part: PagePart<Place>) => Promise<readonly Item[]>,
-): Promise<Page<Item, Place>> {
+export async function readPage<Item, Position>(
+  { after, before, limit = DEFAULT_PAGE_SIZE }: PageRequest<Position>,
+  positionOf: (item: Item) => Position,
+  read: (part: PagePart<Position>) => Promise<readonly Item[]>,
+): Promise<Page<Item, Position>> {
   requirePageSize(limit);
-  const placeAt = (item: Item | undefined) => (item === undefined ? undefined : placeOf(item));
+  const positionAt = (item: Item | undefined) => (item === undefined ? undefined : positionOf(item));
   // One more item than asked for shows whether another page follows.
   if (before !== undefined) {
     const found = await read({ before, limit: limit + 1 });
-    if (found.length <= limit) return readPage({ limit }, placeOf, read);
+    if (found.length <= limit) return readPage({ limit }, positionOf, read);
     const items = found.slice(1);
-    const last = placeAt(items.at(-1));
-    // `before` may be the end of the list: the place of the item that was added last.
+    const last = positionAt(items.at(-1));
+    // `before` may be the end of the list: the position of the item that was added last.
     const hasNext = last !== undefined && (await read({ after: last, limit: 1 })).length > 0;
-    return { items, next: hasNext ? last : undefined, previous: placeAt(items[0]) };
+    return { items, next: hasNext ? last : undefined, previous: positionAt(items[0]) };
   }
   const found = await read({ after, limit: limit + 1 });
   const items = found.slice(0, limit);
   return {
     items,
-    next: found.length > limit ? placeAt(items.at(-1)) : undefined,
-    previous: after === undefined ? undefined : placeAt(items[0]),
+    next: found.length > limit ? positionAt(items.at(-1)) : undefined,
+    previous: after === undefined ? undefined : positionAt(items[0]),
   };
 }
 

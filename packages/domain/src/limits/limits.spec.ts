@@ -283,11 +283,11 @@ describe('metering', () => {
     for (let count = 0; count < 60; count += 1) await meterRequest.execute(keys[0]);
     clock.advance(MINUTE);
     const verdicts = [];
-    for (let count = 0; count < 61; count += 1) verdicts.push(await meterRequest.countAsking(keys[0]));
+    for (let count = 0; count < 61; count += 1) verdicts.push(await meterRequest.countLimitsRequest(keys[0]));
     expect(outcomes(verdicts.slice(0, 60))).not.toContain('rate_limited');
     expect(verdicts[60]).toMatchObject({ outcome: 'rate_limited', minute: { limit: 60 } });
-    expect((await meterRequest.countAsking(keys[1])).outcome).toBe('admitted');
-    expect(await meterRequest.look(keys[1])).toMatchObject({ outcome: 'admitted', minute: { used: 0 } });
+    expect((await meterRequest.countLimitsRequest(keys[1])).outcome).toBe('admitted');
+    expect(await meterRequest.peek(keys[1])).toMatchObject({ outcome: 'admitted', minute: { used: 0 } });
   });
 });
 

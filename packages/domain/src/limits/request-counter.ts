@@ -27,7 +27,7 @@ export interface RequestCounter extends KeyBans {
   /** Decides about a request, and counts it if it is admitted. Without a promise if this process decides alone. */
   count(request: CountedRequest): Verdict | Promise<Verdict>;
   /** The verdict that a request would get now, without counting one. */
-  look(request: CountedRequest): Promise<Verdict>;
+  peek(request: CountedRequest): Promise<Verdict>;
   /** Deletes stored counts and bans that can no longer affect a decision. Returns their number. */
   purge(now: Instant): Promise<number>;
 }

@@ -22,13 +22,13 @@ export interface UsageOfKey extends Outcomes {
   readonly keyId: ApiKeyId;
 }
 
-/** The most refusals that are kept of an account: the latest. */
-export const MOST_REFUSALS = 100;
+/** The most failed requests that are kept of an account: the latest. */
+export const MOST_FAILED_REQUESTS = 100;
 
 /**
  * An error of the client with which a request was answered. Of what the client sent it contains only the request's id.
  */
-export interface Refusal {
+export interface FailedRequest {
   /** The name of the operation. */
   readonly operation: string;
   /** The `code` of the response. */
@@ -37,7 +37,7 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-export interface ShownRefusal extends Refusal {
+export interface ShownFailedRequest extends FailedRequest {
   readonly at: Instant;
   readonly keyId: ApiKeyId;
   readonly key: Pick<ApiKey, 'name' | 'ending'>;
@@ -52,17 +52,17 @@ export interface RecordedRequest extends KeyRequester {
   readonly isAdmitted?: boolean | undefined;
   /** The name of the operation that it called. Undefined if it was refused before that. */
   readonly operation?: string | undefined;
-  readonly refusal?: Refusal | undefined;
+  readonly failedRequest?: FailedRequest | undefined;
 }
 
 /**
- * Port: the usage and the refusals of each account. The last use of a key, and of each operation by the key, is also
+ * Port: the usage and the failed requests of each account. The last use of a key, and of each operation by the key, is also
  * recorded here, but read with the keys (`ApiKeyRepository`).
  */
 export interface RequestRecords {
   /**
    * Records one request: the minute of the last use of its key and operation, its outcome by UTC hour and day, and its
-   * refusal. It returns at once and never fails. Reads show it within seconds, together with the requests of all
+   * failed request. It returns at once and never fails. Reads show it within seconds, together with the requests of all
    * instances. Refusals of a closed account are never stored.
    */
   record(request: RecordedRequest): void;
@@ -84,12 +84,12 @@ export interface RequestRecords {
    */
   lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined>;
   /**
-   * The account's last refusals (`MOST_REFUSALS`), or those of the request with that id, the latest first, with the keys
+   * The account's last failed requests (`MOST_FAILED_REQUESTS`), or those of the request with that id, the latest first, with the keys
    * as they are now.
    */
-  listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]>;
+  listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]>;
   /** Deletes the hours or days that begin before that one. Returns the number of deleted records. */
   purgeUsage(span: UsageSpan, before: Instant): Promise<number>;
-  /** Deletes the refusals before that instant. Returns their number. */
-  purgeRefusals(before: Instant): Promise<number>;
+  /** Deletes the failed requests before that instant. Returns their number. */
+  purgeFailedRequests(before: Instant): Promise<number>;
 }

@@ -5,7 +5,7 @@ import { PLANS } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { sumOf } from './show-usage.js';
+import { sumOf } from './get-usage.js';
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 
@@ -24,7 +24,7 @@ async function openAccount() {
       application.recordRequest.execute(key, { isUse: true, verdict: await application.meterRequest.execute(key) });
     }
   };
-  const show = () => application.showUsage.execute({ accountId: account.id });
+  const show = () => application.getUsage.execute({ accountId: account.id });
   return { ...application, ports, clock: ports.clock, account, accountId: account.id, one, issue, send, show };
 }
 
@@ -34,7 +34,7 @@ describe('usage', () => {
     await send(7);
     clock.advance(MINUTE);
     await send(2);
-    await meterRequest.look(one);
+    await meterRequest.peek(one);
     await show();
     const minute = { limit: 60, used: 2, resetsAt: later(NOON, 2 * MINUTE) };
     const today = { limit: 1_000, used: 9, resetsAt: Date.UTC(2026, 0, 2) };
@@ -52,7 +52,7 @@ describe('usage', () => {
     expect(shown.bans).toMatchObject([{ key: { id: one.key.id }, until }]);
     for (const { key } of [one, other]) await revokeKey.execute({ id: key.id });
     // Keys that are over tell the account's windows, and one tells as much as all.
-    const look = jest.spyOn(ports.requests, 'look');
+    const look = jest.spyOn(ports.requests, 'peek');
     expect(await show()).toMatchObject({ minute: { used: 60 }, bans: [] });
     expect(look).toHaveBeenCalledTimes(1);
     clock.set(until);
@@ -82,11 +82,11 @@ describe('usage', () => {
   });
 
   it('may be that of one key, while limits, refusals of today and the table stay those of the account', async () => {
-    const { send, showUsage, issue, one, accountId, openAccount: open, issueKey } = await openAccount();
+    const { send, getUsage, issue, one, accountId, openAccount: open, issueKey } = await openAccount();
     const other = await issue();
     await send(2, other);
     await send(60, one);
-    const shown = await showUsage.execute({ accountId, keyId: other.keyId });
+    const shown = await getUsage.execute({ accountId, keyId: other.keyId });
     expect([sumOf(shown.hours).admitted, sumOf(shown.days).admitted]).toEqual([2, 2]);
     const ofAccount = { minute: { used: 60 }, refusedToday: 2, total: { admitted: 60, refused: 2 } };
     expect(shown).toMatchObject({ key: { id: other.keyId }, ...ofAccount });
@@ -94,15 +94,15 @@ describe('usage', () => {
     const strangers = await open.execute({ email: 'other@example.com' });
     const theirs = (await issueKey.execute({ accountId: strangers.id })).key;
     for (const keyId of [theirs.id, 999n as ApiKeyId])
-      await expect(showUsage.execute({ accountId, keyId })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(getUsage.execute({ accountId, keyId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is empty for an account without keys, and not found for a closed one', async () => {
-    const { openAccount: open, showUsage, closeAccount, accountId, show } = await openAccount();
+    const { openAccount: open, getUsage, closeAccount, accountId, show } = await openAccount();
     const { id } = await open.execute({ email: 'none@example.com', plan: PLANS.pro });
     const minute = { limit: 300, used: 0, resetsAt: later(NOON, MINUTE) };
     const today = { limit: 10_000, used: 0, resetsAt: later(NOON, 12 * HOUR) };
-    expect(await showUsage.execute({ accountId: id })).toMatchObject({ minute, today, keys: [], bans: [] });
+    expect(await getUsage.execute({ accountId: id })).toMatchObject({ minute, today, keys: [], bans: [] });
     await closeAccount.execute({ accountId, password: 'a horse, a battery' });
     await expect(show()).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -112,10 +112,10 @@ describe('an answered request', () => {
   const REFUSED = { operation: 'GET /v1/pets', code: 'invalid_parameter', requestId: 'request-1' };
 
   it('is a use of its key and operation in that minute, unless the key was refused', async () => {
-    const { recordRequest, showKey, accountId, one, clock } = await openAccount();
+    const { recordRequest, getKey, accountId, one, clock } = await openAccount();
     const shownAfter = async (isUse: boolean, operation?: string) => {
       recordRequest.execute(one, { isUse, operation });
-      const { key, operations } = await showKey.execute({ accountId, id: one.keyId });
+      const { key, operations } = await getKey.execute({ accountId, id: one.keyId });
       return [key.lastUsedAt, operations];
     };
     expect(await shownAfter(false, 'list')).toEqual([undefined, []]);
@@ -133,26 +133,26 @@ describe('an answered request', () => {
     await send(61);
     const used = [{ start: NOON, admitted: 60, refused: 1 }];
     expect(await ports.requestRecords.listUsage(accountId, 'hour', NOON)).toEqual(used);
-    expect(await ports.requestRecords.listRefusals(accountId)).toEqual([]);
+    expect(await ports.requestRecords.listFailedRequests(accountId)).toEqual([]);
   });
 
   it('that was refused is shown with its time, key, operation, code and id, and found by its id', async () => {
-    const { recordRequest, showRefusals, accountId, one, clock } = await openAccount();
-    recordRequest.execute(one, { isUse: true, refusal: REFUSED });
+    const { recordRequest, listFailedRequests, accountId, one, clock } = await openAccount();
+    recordRequest.execute(one, { isUse: true, failedRequest: REFUSED });
     clock.advance(SECOND);
-    recordRequest.execute(one, { isUse: true, refusal: { ...REFUSED, requestId: 'request-2' } });
+    recordRequest.execute(one, { isUse: true, failedRequest: { ...REFUSED, requestId: 'request-2' } });
     const shown = { ...REFUSED, at: NOON, keyId: one.keyId, key: { name: 'till', ending: one.key.ending } };
-    expect(await showRefusals.execute({ accountId })).toMatchObject([{ requestId: 'request-2' }, shown]);
-    expect(await showRefusals.execute({ accountId, requestId: 'request-1' })).toEqual([shown]);
+    expect(await listFailedRequests.execute({ accountId })).toMatchObject([{ requestId: 'request-2' }, shown]);
+    expect(await listFailedRequests.execute({ accountId, requestId: 'request-1' })).toEqual([shown]);
   });
 
   it('is not looked for by what is no id', async () => {
-    const { showRefusals, accountId, ports } = await openAccount();
-    const listRefusals = jest.spyOn(ports.requestRecords, 'listRefusals');
+    const { listFailedRequests, accountId, ports } = await openAccount();
+    const reads = jest.spyOn(ports.requestRecords, 'listFailedRequests');
     for (const requestId of ['', ' request-1', 'request-1\n', '\0', 'x'.repeat(65)])
-      expect(await showRefusals.execute({ accountId, requestId })).toEqual([]);
-    expect(listRefusals).not.toHaveBeenCalled();
-    await showRefusals.execute({ accountId, requestId: 'x'.repeat(64) });
-    expect(listRefusals).toHaveBeenCalledTimes(1);
+      expect(await listFailedRequests.execute({ accountId, requestId })).toEqual([]);
+    expect(reads).not.toHaveBeenCalled();
+    await listFailedRequests.execute({ accountId, requestId: 'x'.repeat(64) });
+    expect(reads).toHaveBeenCalledTimes(1);
   });
 });

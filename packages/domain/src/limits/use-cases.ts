@@ -4,12 +4,12 @@ import type { KeyRequester } from '../accounts/keys/api-key.js';
 import type { LimitOptions, LimitPorts } from './ports.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest } from './request-counter.js';
-import type { RecordedRequest, ShownRefusal } from './request-records.js';
+import type { RecordedRequest, ShownFailedRequest } from './request-records.js';
 
-export { ShowUsage } from './show-usage.js';
+export { GetUsage } from './get-usage.js';
 
 /** How often a key may ask for its limits in a minute. */
-export const ASKING_LIMIT = 60;
+export const LIMITS_REQUESTS_PER_MINUTE = 60;
 
 /** The sender of a request: an authenticated caller, or an address without a valid key. */
 export type Source = Caller | { readonly address: string };
@@ -30,15 +30,15 @@ export class MeterRequest {
    * Counts a request for the key's limits. It has its own bucket, because it costs no quota and a banned key may send
    * it too.
    */
-  async countAsking({ keyId }: Caller): Promise<Verdict> {
+  async countLimitsRequest({ keyId }: Caller): Promise<Verdict> {
     const requester = { address: `rate_limit of key ${keyId}` };
-    const limits = { perMinute: ASKING_LIMIT, perDay: Infinity };
+    const limits = { perMinute: LIMITS_REQUESTS_PER_MINUTE, perDay: Infinity };
     return this.ports.requests.count({ requester, limits, now: this.ports.clock.now() });
   }
 
   /** The verdict that a request would get now, without counting one. */
-  async look(source: Source): Promise<Verdict> {
-    return this.ports.requests.look(this.requestOf(source));
+  async peek(source: Source): Promise<Verdict> {
+    return this.ports.requests.peek(this.requestOf(source));
   }
 
   private requestOf(source: Source): CountedRequest {
@@ -51,7 +51,7 @@ export class MeterRequest {
 }
 
 /** What is known of a request when it is answered. */
-export interface AnsweredRequest extends Pick<RecordedRequest, 'isUse' | 'operation' | 'refusal'> {
+export interface AnsweredRequest extends Pick<RecordedRequest, 'isUse' | 'operation' | 'failedRequest'> {
   /** The verdict of the limits. Undefined if they weren't asked. */
   readonly verdict?: Verdict | undefined;
 }
@@ -61,7 +61,7 @@ export class RecordRequest {
   constructor(private readonly ports: Pick<LimitPorts, 'requestRecords' | 'clock'>) {}
 
   /** Returns at once and never fails. */
-  execute({ accountId, keyId }: KeyRequester, { verdict, isUse, operation, refusal }: AnsweredRequest): void {
+  execute({ accountId, keyId }: KeyRequester, { verdict, isUse, operation, failedRequest }: AnsweredRequest): void {
     const isAdmitted = verdict === undefined ? undefined : verdict.outcome === 'admitted';
     this.ports.requestRecords.record({
       accountId,
@@ -70,7 +70,7 @@ export class RecordRequest {
       isUse,
       isAdmitted,
       operation,
-      refusal,
+      failedRequest,
     });
   }
 }
@@ -78,18 +78,18 @@ export class RecordRequest {
 /** The form of a request's id. */
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-export interface ShowRefusalsInput {
+export interface ListFailedRequestsInput {
   readonly accountId: AccountId;
   /** Only the request with exactly this id. */
   readonly requestId?: string | undefined;
 }
 
 /** The account's last refused requests, the latest first. */
-export class ShowRefusals {
+export class ListFailedRequests {
   constructor(private readonly ports: Pick<LimitPorts, 'requestRecords'>) {}
 
-  async execute({ accountId, requestId }: ShowRefusalsInput): Promise<readonly ShownRefusal[]> {
+  async execute({ accountId, requestId }: ListFailedRequestsInput): Promise<readonly ShownFailedRequest[]> {
     if (requestId !== undefined && !REQUEST_ID.test(requestId)) return [];
-    return this.ports.requestRecords.listRefusals(accountId, requestId);
+    return this.ports.requestRecords.listFailedRequests(accountId, requestId);
   }
 }

@@ -12,8 +12,8 @@ export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
   readonly isProven: boolean;
 }
 
-/** The place of a message in a list, which is sorted by creation, then by id. */
-export type MessagePlace = Pick<Message, 'createdAt' | 'id'>;
+/** The position of a message in a list, which is sorted by creation, then by id. */
+export type MessagePosition = Pick<Message, 'createdAt' | 'id'>;
 
 /** By account, by status, or by both. One is required, because without a filter every message would be read. */
 type MessageFilter =
@@ -21,12 +21,12 @@ type MessageFilter =
   | { readonly accountId?: AccountId | undefined; readonly status: 'failed' };
 
 export type MessageQuery = MessageFilter & {
-  /** The list begins after that place. */
-  readonly after?: MessagePlace | undefined;
+  /** The list begins after that position. */
+  readonly after?: MessagePosition | undefined;
   readonly limit?: number | undefined;
 };
 
-export interface OwnMessageQuery extends PagePart<MessagePlace> {
+export interface OwnMessageQuery extends PagePart<MessagePosition> {
   readonly accountId: AccountId;
 }
 
@@ -49,7 +49,7 @@ export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   /** The messages, or at most `limit` of them, the oldest first. */
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
-  /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */
+  /** At most `limit` of the account's messages with their texts, newest first: those next to the given position. */
   listOwn(query: OwnMessageQuery): Promise<readonly Message[]>;
   /**
    * Queues a message again: `decide` gets its state, undefined if there is no such message, and what it returns is

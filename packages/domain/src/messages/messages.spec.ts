@@ -4,7 +4,7 @@ import { createApplication } from '../application.js';
 import type { AccountId } from '../accounts/account.js';
 import { HOUR, instant, later, SECOND } from '../kernel/clock.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
-import { decideFailure, type DeliveryPolicy, pauseAfter, RefusedForGood } from '../deliveries/deliver-batch.js';
+import { decideFailure, type DeliveryPolicy, pauseAfter, PermanentFailure } from '../deliveries/deliver-batch.js';
 import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
 import type { Delivery } from './use-cases.js';
 import {
@@ -69,17 +69,17 @@ describe('a message', () => {
   });
 
   it('is shown to its account among its own, newest first in pages of 20, with the way there and back', async () => {
-    const { queue, showMessages, accountId, clock } = await openStore();
+    const { queue, listMessages, accountId, clock } = await openStore();
     const oldest = await queue('message 0');
     for (let count = 1; count <= 20; count += 1) {
       clock.advance(SECOND);
       await queue(`message ${count}`);
     }
-    const first = await showMessages.execute({ accountId });
+    const first = await listMessages.execute({ accountId });
     expect(first).toMatchObject({ items: { length: 20, 0: { text: 'message 20' } }, previous: undefined });
-    const second = await showMessages.execute({ accountId, after: first.next });
+    const second = await listMessages.execute({ accountId, after: first.next });
     expect(second).toMatchObject({ items: [oldest], next: undefined });
-    expect(await showMessages.execute({ accountId, before: second.previous })).toEqual(first);
+    expect(await listMessages.execute({ accountId, before: second.previous })).toEqual(first);
   });
 });
 
@@ -205,17 +205,20 @@ describe('a message that has failed', () => {
   });
 
   it('is listed among all that have failed, and among those of its account', async () => {
-    const { queue, deliver, sender, clock, listMessages } = await openStore(failing);
+    const { queue, deliver, sender, clock, listAllMessages } = await openStore(failing);
     sender.failure = new Error('no');
     const { id } = await queue('Hello');
     await deliver();
     clock.advance(1);
     const queued = await queue('Hello');
     const email = 'dev@example.com';
-    expect(await listMessages.execute({ status: 'failed' })).toMatchObject([{ message: { id } }]);
-    expect(await listMessages.execute({ email })).toMatchObject([{ message: { id } }, { message: { id: queued.id } }]);
-    expect(await listMessages.execute({ email, status: 'failed' })).toMatchObject([{ message: { id } }]);
-    expect(await listMessages.execute({ email: 'nobody@example.com' })).toEqual([]);
+    expect(await listAllMessages.execute({ status: 'failed' })).toMatchObject([{ message: { id } }]);
+    expect(await listAllMessages.execute({ email })).toMatchObject([
+      { message: { id } },
+      { message: { id: queued.id } },
+    ]);
+    expect(await listAllMessages.execute({ email, status: 'failed' })).toMatchObject([{ message: { id } }]);
+    expect(await listAllMessages.execute({ email: 'nobody@example.com' })).toEqual([]);
   });
 });
 
@@ -251,7 +254,7 @@ describe('the decision after a failed attempt', () => {
   const item = decisions({ it, expect }, decideFailure);
   const given = (failures: number) => item(`an item that had failed ${failures} times`, { failures });
   const fails = { attempts, reason, random: 0 };
-  const isRefused = { ...fails, reason: new RefusedForGood('no such mailbox') };
+  const isRefused = { ...fails, reason: new PermanentFailure('no such mailbox') };
   const pause = 10 * SECOND;
   given(1).when('it fails', fails).then('it is tried again', { status: 'queued', pause });
   given(2).when('it fails for the last time', fails).then('it is given up', { status: 'failed' });

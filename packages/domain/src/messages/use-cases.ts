@@ -4,9 +4,9 @@ import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } fro
 import type { Backlog } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
-import { type Page, type PagePlace, readPage } from '../kernel/page.js';
+import { type Page, type PagePosition, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { AccountMessage, ClaimedMessage, MessagePlace } from './message-queue.js';
+import type { AccountMessage, ClaimedMessage, MessagePosition } from './message-queue.js';
 import {
   decideQueueing,
   decideRetry,
@@ -46,32 +46,32 @@ export class GetMessage {
   }
 }
 
-export interface ShowMessagesInput extends PagePlace<MessagePlace> {
+export interface ListMessagesInput extends PagePosition<MessagePosition> {
   readonly accountId: AccountId;
 }
 
 /** A page of an account's own messages, newest first. */
-export class ShowMessages {
+export class ListMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
 
-  async execute({ accountId, ...place }: ShowMessagesInput): Promise<Page<Message, MessagePlace>> {
-    return readPage<Message, MessagePlace>(
-      place,
+  async execute({ accountId, ...position }: ListMessagesInput): Promise<Page<Message, MessagePosition>> {
+    return readPage<Message, MessagePosition>(
+      position,
       ({ createdAt, id }) => ({ createdAt, id }),
       (part) => this.ports.messages.listOwn({ accountId, ...part }),
     );
   }
 }
 
-export type ListMessagesInput = {
-  readonly after?: MessagePlace | undefined;
+export type ListAllMessagesInput = {
+  readonly after?: MessagePosition | undefined;
   readonly limit?: number | undefined;
 } & (
   | { readonly email: string; readonly status?: 'failed' | undefined }
   | { readonly email?: string | undefined; readonly status: 'failed' }
 );
 
-export class ListMessages {
+export class ListAllMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
 
   /**
@@ -80,7 +80,7 @@ export class ListMessages {
    *
    * @throws DomainError `invalid_parameter`
    */
-  async execute({ email, ...query }: ListMessagesInput): Promise<readonly AccountMessage[]> {
+  async execute({ email, ...query }: ListAllMessagesInput): Promise<readonly AccountMessage[]> {
     if (email === undefined) return this.ports.messages.list({ ...query, status: 'failed' });
     const account = await this.ports.accounts.findByEmail(typedAddress(email));
     return account === undefined ? [] : this.ports.messages.list({ ...query, accountId: account.id });
@@ -107,7 +107,7 @@ export class RetryFailedMessages {
   async execute({ since }: { readonly since: Instant }): Promise<number> {
     let retried = 0;
     // The list goes on after each message, so that one that fails again at once isn't retried for ever.
-    let after: MessagePlace | undefined = { createdAt: since, id: '' as MessageId };
+    let after: MessagePosition | undefined = { createdAt: since, id: '' as MessageId };
     while (after !== undefined) {
       const failed = await this.ports.messages.list({ status: 'failed', after, limit: PORTION });
       for (const { message } of failed) {

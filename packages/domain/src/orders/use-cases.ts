@@ -57,8 +57,8 @@ export class ListOrders {
       async ({ after, before, limit }) => {
         if (first !== 'newest') return this.ports.orders.list({ accountId, status, after, before, limit });
         // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
-        const place = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
-        return (await this.ports.orders.list({ accountId, status, ...place, limit })).toReversed();
+        const position = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
+        return (await this.ports.orders.list({ accountId, status, ...position, limit })).toReversed();
       },
     );
   }

@@ -4,7 +4,7 @@ import {
   type AnimalToImport,
   type ImportOutcome,
   MOST_REPORTED,
-  type RefusedRow,
+  type InvalidRow,
 } from '../animals/animal-importer.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 
@@ -30,7 +30,7 @@ export class InMemoryAnimalImporter implements AnimalImporter {
     return Promise.all(others.map(async ({ animal }) => (await this.animals.add(animal)).id));
   }
 
-  private refusedOf(all: readonly AnimalToImport[]): readonly RefusedRow[] {
+  private refusedOf(all: readonly AnimalToImport[]): readonly InvalidRow[] {
     const lines = new Map<AnimalId | undefined, number>();
     return all.flatMap((row) => {
       const { line, id } = row;

@@ -6,7 +6,7 @@ import {
   type CategoryPolicy,
   type NamedCategory,
   type NamingState,
-  type RemovalState,
+  type DeletionState,
 } from '../categories/category.js';
 import type { CategoryQuery, CategoryRepository } from '../categories/category-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
@@ -48,7 +48,7 @@ export class InMemoryCategoryRepository implements CategoryRepository {
     return named;
   }
 
-  async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
+  async delete(id: CategoryId, decide: (state: DeletionState) => void): Promise<void> {
     decide({ category: this.categories.get(id), isUsed: this.animals.uses(id) });
     this.categories.delete(id);
   }

@@ -62,7 +62,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     return this.store(decide(credentialsOf(this.accounts.stored(id))));
   }
 
-  async follow(
+  async useLink(
     kind: LinkKind,
     tokenHash: string,
     decide: (link: MailedLink | undefined) => CredentialsChange | undefined,

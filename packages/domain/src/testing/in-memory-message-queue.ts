@@ -13,7 +13,7 @@ import {
 import type {
   AccountMessage,
   ClaimedMessage,
-  MessagePlace,
+  MessagePosition,
   MessageQuery,
   MessageQueue,
   OwnMessageQuery,
@@ -127,6 +127,6 @@ function shown({ id, accountId, text, createdAt, status }: Message): Message {
   return { id, accountId, text, createdAt, status };
 }
 
-function inOrder(one: MessagePlace, other: MessagePlace): number {
+function inOrder(one: MessagePosition, other: MessagePosition): number {
   return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

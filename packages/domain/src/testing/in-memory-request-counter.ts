@@ -26,7 +26,7 @@ export class InMemoryRequestCounter implements RequestCounter {
     return decision.verdict;
   }
 
-  async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
+  async peek({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     const { usage, refusals } = this.known(requester);
     return verdictOn(usage, limits, refusals, now);
   }

@@ -2,38 +2,38 @@ import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
 import {
-  MOST_REFUSALS,
+  MOST_FAILED_REQUESTS,
   type PeriodOfUsage,
   type RecordedRequest,
   type RequestRecords,
-  type ShownRefusal,
+  type ShownFailedRequest,
   USAGE_SPANS,
   type UsageOfKey,
   type UsageSpan,
 } from '../limits/request-records.js';
-import { sumOf } from '../limits/show-usage.js';
+import { sumOf } from '../limits/get-usage.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 
 type Usage = PeriodOfUsage & KeyRequester & { readonly lastAt: Instant };
-type StoredRefusal = Omit<ShownRefusal, 'key'>;
+type StoredFailedRequest = Omit<ShownFailedRequest, 'key'>;
 
 export class InMemoryRequestRecords implements RequestRecords {
   private readonly usage = { hour: new Map<string, Usage>(), day: new Map<string, Usage>() };
   /** The latest first. */
-  private readonly refusals = new Map<AccountId, readonly StoredRefusal[]>();
+  private readonly failedRequests = new Map<AccountId, readonly StoredFailedRequest[]>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
     private readonly keys: InMemoryApiKeyRepository,
   ) {}
 
-  record({ accountId, keyId, at, isUse, isAdmitted, operation, refusal }: RecordedRequest): void {
+  record({ accountId, keyId, at, isUse, isAdmitted, operation, failedRequest }: RecordedRequest): void {
     if (isUse) this.keys.use(keyId, startOf(MINUTE, at), operation);
     if (isAdmitted !== undefined) this.count({ accountId, keyId }, isAdmitted, at);
-    if (refusal !== undefined && this.accounts.stored(accountId) !== undefined) {
-      const all = [{ ...refusal, at, keyId }, ...(this.refusals.get(accountId) ?? [])];
-      this.refusals.set(accountId, all.sort((one, other) => other.at - one.at).slice(0, MOST_REFUSALS));
+    if (failedRequest !== undefined && this.accounts.stored(accountId) !== undefined) {
+      const all = [{ ...failedRequest, at, keyId }, ...(this.failedRequests.get(accountId) ?? [])];
+      this.failedRequests.set(accountId, all.sort((one, other) => other.at - one.at).slice(0, MOST_FAILED_REQUESTS));
     }
   }
 
@@ -66,12 +66,12 @@ export class InMemoryRequestRecords implements RequestRecords {
     return times.length === 0 ? undefined : instant(Math.max(...times));
   }
 
-  async listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]> {
-    const refusals = this.refusals.get(accountId) ?? [];
-    return refusals.flatMap((refusal) => {
-      const key = this.keys.stored(refusal.keyId);
-      const isWanted = requestId === undefined || refusal.requestId === requestId;
-      return key === undefined || !isWanted ? [] : { ...refusal, key: { name: key.name, ending: key.ending } };
+  async listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]> {
+    const failedRequests = this.failedRequests.get(accountId) ?? [];
+    return failedRequests.flatMap((failedRequest) => {
+      const key = this.keys.stored(failedRequest.keyId);
+      const isWanted = requestId === undefined || failedRequest.requestId === requestId;
+      return key === undefined || !isWanted ? [] : { ...failedRequest, key: { name: key.name, ending: key.ending } };
     });
   }
 
@@ -81,12 +81,12 @@ export class InMemoryRequestRecords implements RequestRecords {
     return old.length;
   }
 
-  async purgeRefusals(before: Instant): Promise<number> {
+  async purgeFailedRequests(before: Instant): Promise<number> {
     let purged = 0;
-    for (const [accountId, all] of this.refusals) {
+    for (const [accountId, all] of this.failedRequests) {
       const kept = all.filter(({ at }) => at >= before);
       purged += all.length - kept.length;
-      this.refusals.set(accountId, kept);
+      this.failedRequests.set(accountId, kept);
     }
     return purged;
   }
@@ -94,7 +94,7 @@ export class InMemoryRequestRecords implements RequestRecords {
   /** Deletes the records that aren't kept after the account is closed. */
   deleteOfAccount(accountId: AccountId): void {
     for (const [id, row] of this.usage.hour) if (row.accountId === accountId) this.usage.hour.delete(id);
-    this.refusals.delete(accountId);
+    this.failedRequests.delete(accountId);
   }
 
   private count({ accountId, keyId }: KeyRequester, isAdmitted: boolean, at: Instant): void {

@@ -201,7 +201,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
       entries.filter((each) => each.busyUntil > now && each.webhook.accountId === entry.webhook.accountId).length;
     return entries
       .filter((entry) => entry.webhook.status === 'enabled' && entry.turnAt <= now && this.isServed(entry))
-      .sort((one, other) => placeOf(one) - placeOf(other))
+      .sort((one, other) => positionOf(one) - positionOf(other))
       .sort((one, other) => open(one) - open(other));
   }
 
@@ -275,7 +275,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
   }
 }
 
-function placeOf({ turnAt, took = 0 }: WebhookEntry): number {
+function positionOf({ turnAt, took = 0 }: WebhookEntry): number {
   return turnAt + took * SLOW_WAIT;
 }
 

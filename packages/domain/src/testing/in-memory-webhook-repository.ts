@@ -112,9 +112,9 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     return webhook;
   }
 
-  async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
+  async delete(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     decide(this.stateOf(command));
-    this.delete(command.id as WebhookId);
+    this.forget(command.id as WebhookId);
   }
 
   async lock<Result>(
@@ -162,10 +162,10 @@ export class InMemoryWebhookRepository implements WebhookRepository {
   }
 
   deleteOfAccount(accountId: AccountId): void {
-    for (const { webhook } of this.of(accountId)) this.delete(webhook.id);
+    for (const { webhook } of this.of(accountId)) this.forget(webhook.id);
   }
 
-  private delete(id: WebhookId): void {
+  private forget(id: WebhookId): void {
     this.entries.delete(id);
     this.deleted.add(id);
   }

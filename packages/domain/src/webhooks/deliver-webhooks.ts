@@ -1,6 +1,6 @@
 import { newAccountMailId, type NewAccountMail } from '../accounts/mails/account-mail.js';
 import { NOTICE_TTL } from '../accounts/mails/notice.js';
-import { decideFailure, RefusedForGood } from '../deliveries/deliver-batch.js';
+import { decideFailure, PermanentFailure } from '../deliveries/deliver-batch.js';
 import { type Instant, later, SECOND } from '../kernel/clock.js';
 import {
   decideTurnEnd,
@@ -122,7 +122,7 @@ export class DeliverWebhooks {
       const response = await this.ports.webhookSender.send(request, ANSWER_WITHIN);
       if (isSuccess(response)) return { response };
       const reason = `the receiver answered ${response.status}`;
-      return { response, reason: response.status === GONE ? new RefusedForGood(reason) : new Error(reason) };
+      return { response, reason: response.status === GONE ? new PermanentFailure(reason) : new Error(reason) };
     } catch (reason) {
       return { reason: reason instanceof Error ? reason : new Error('no response', { cause: reason }) };
     }

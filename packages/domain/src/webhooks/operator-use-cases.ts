@@ -2,7 +2,14 @@ import { typedAddress } from '../accounts/address.js';
 import type { KeyPorts } from '../accounts/keys/ports.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
-import { decideRemoval, decideWebhookChange, type Webhook, type WebhookCommand, type WebhookId } from './webhook.js';
+import {
+  decideDeletion,
+  decideWebhookChange,
+  type Webhook,
+  type WebhookCommand,
+  type WebhookId,
+  type WebhookStatus,
+} from './webhook.js';
 import type { AccountWebhook, SecretCounts, WebhookPart } from './webhook-repository.js';
 
 // Operators may use every webhook, so these use cases find it by its id, without an account.
@@ -23,27 +30,32 @@ export class ListAllWebhooks {
   }
 }
 
-/** Disables or enables a webhook. */
-export class DisableWebhook {
+export class DisableAnyWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
   /** @throws DomainError `not_found` */
-  async execute({ id, isDisabled }: { readonly id: string; readonly isDisabled: boolean }): Promise<Webhook> {
-    const { webhooks, clock } = this.ports;
-    const own = await findOwn(this.ports, id);
-    const change = { status: isDisabled ? 'disabled' : 'enabled' } as const;
-    return webhooks.change(own, (state) => decideWebhookChange(state, { ...own, change }, clock.now()));
+  async execute({ id }: { readonly id: string }): Promise<Webhook> {
+    return switchAny(this.ports, id, 'disabled');
   }
 }
 
-export class RemoveWebhook {
+export class EnableAnyWebhook {
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
+
+  /** @throws DomainError `not_found` */
+  async execute({ id }: { readonly id: string }): Promise<Webhook> {
+    return switchAny(this.ports, id, 'enabled');
+  }
+}
+
+export class DeleteAnyWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
   /** @throws DomainError `not_found` */
   async execute({ id }: { readonly id: string }): Promise<void> {
     const own = await findOwn(this.ports, id);
-    await this.ports.webhooks.remove(own, (state) => {
-      decideRemoval(state, own, this.ports.clock.now());
+    await this.ports.webhooks.delete(own, (state) => {
+      decideDeletion(state, own, this.ports.clock.now());
     });
   }
 }
@@ -55,6 +67,13 @@ export class CountWebhookSecrets {
   async execute(): Promise<SecretCounts> {
     return this.ports.webhooks.countSecrets();
   }
+}
+
+async function switchAny(ports: Pick<WebhookPorts, 'webhooks' | 'clock'>, id: string, status: WebhookStatus) {
+  const own = await findOwn(ports, id);
+  return ports.webhooks.change(own, (state) =>
+    decideWebhookChange(state, { ...own, change: { status } }, ports.clock.now()),
+  );
 }
 
 async function findOwn({ webhooks }: Pick<WebhookPorts, 'webhooks'>, id: string): Promise<WebhookCommand> {

@@ -9,7 +9,7 @@ import {
   decideCreation,
   decidePing,
   decideRecovery,
-  decideRemoval,
+  decideDeletion,
   decideRetry,
   decideSecretRotation,
   decideWebhookChange,
@@ -132,10 +132,10 @@ export class ChangeWebhook {
 export class DeleteWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
-  /** @throws as `decideRemoval` */
+  /** @throws as `decideDeletion` */
   async execute(command: WebhookCommand): Promise<void> {
-    await this.ports.webhooks.remove(command, (state) => {
-      decideRemoval(state, command, this.ports.clock.now());
+    await this.ports.webhooks.delete(command, (state) => {
+      decideDeletion(state, command, this.ports.clock.now());
     });
   }
 }

@@ -76,7 +76,7 @@ export interface WebhookQueue {
   endTurn(turn: Turn, took: number, decide: (receiver: Receiver) => EndedTurn): Promise<void>;
   /** Queues a ping that is due at once. Undefined if `MOST_PINGS` are queued already. */
   ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
-  /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given place. */
+  /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given position. */
   list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]>;
   /** Undefined if the webhook has no such delivery, or its event is no longer kept. */
   find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined>;

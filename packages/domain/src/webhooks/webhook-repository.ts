@@ -74,7 +74,7 @@ export interface WebhookRepository {
    */
   rotate(command: WebhookCommand, decide: (state: SecretRotationState) => SecretRotation): Promise<Webhook>;
   /** Deletes the webhook and its secrets, unless `decide` throws. Nothing more is sent to it. */
-  remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void>;
+  delete(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void>;
   /** Runs `work` in a transaction that locks the same rows. If `work` throws, the transaction changes nothing. */
   lock<Result>(
     command: WebhookCommand,

@@ -152,7 +152,7 @@ export function decideSecretRotation(
 }
 
 /** @throws as `requireOwn` */
-export function decideRemoval(state: WebhookState, command: WebhookCommand, now: Instant): void {
+export function decideDeletion(state: WebhookState, command: WebhookCommand, now: Instant): void {
   requireOwn(state, command, MANAGING_SCOPES, now);
 }
 

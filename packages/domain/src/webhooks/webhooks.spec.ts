@@ -10,7 +10,7 @@ import {
   decideCreation,
   decidePing,
   decideRecovery,
-  decideRemoval,
+  decideDeletion,
   decideRetry,
   decideSecretRotation,
   decideWebhookChange,
@@ -91,7 +91,7 @@ describe('the decisions on webhooks', () => {
     .when('the secret is rotated', rotate)
     .thenRefused('too_many_secrets', `5 secrets of the webhook sign, ${from}`);
 
-  const removal = decidedAt(decideRemoval);
+  const removal = decidedAt(decideDeletion);
   const ping = decidedAt(decidePing);
   const retry = decidedAt(decideRetry);
   removal('a disabled webhook', stateWith(disabled)).when('it is deleted', command).then('it may be', undefined);

@@ -1,6 +1,6 @@
-import { type AccountMail, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
+import { type AccountMail, type AccountMailSender, PermanentFailure } from '@adoption-store/domain';
 import { abortAfter, failureOf } from '../kernel/answers.js';
-import { isRefusedRecipient, mailFailure } from '../deliveries/mail-failure.js';
+import { isRejectedRecipient, mailFailure } from '../deliveries/mail-failure.js';
 import { needsUtf8, offersUtf8, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
@@ -158,7 +158,7 @@ export class SmtpAccountMailSender implements AccountMailSender {
       if (error === undefined) return;
       const reason = mailFailure(error, email);
       // Without the original error as the cause, because it may contain the address.
-      if (isRefusedRecipient(error)) throw new RefusedForGood(reason);
+      if (isRejectedRecipient(error)) throw new PermanentFailure(reason);
       throw new Error(signal.aborted ? `no answer within ${timeout} ms` : reason);
     });
   }
@@ -168,7 +168,7 @@ export class SmtpAccountMailSender implements AccountMailSender {
     const isOffered = await this.takesUtf8(timeout).catch((error: unknown) => new Error(mailFailure(error)));
     if (isOffered instanceof Error) throw isOffered;
     if (!isOffered)
-      throw new RefusedForGood('the mail server has no SMTPUTF8, which the characters of the address need');
+      throw new PermanentFailure('the mail server has no SMTPUTF8, which the characters of the address need');
   }
 
   /** Ends the connections. A mail that is being sent fails. */

@@ -18,7 +18,7 @@ import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 import { canonicalOf } from '../kernel/canonical-address.js';
-import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
+import { DELETE_HOURS, DELETE_FAILED_REQUESTS } from '../limits/postgres-request-records.js';
 import { accountOf, findOpen, insertAccount, lockAccount, selectAccount, withAddress } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
@@ -112,7 +112,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
     });
   }
 
-  async follow(
+  async useLink(
     kind: LinkKind,
     tokenHash: string,
     decide: (link: MailedLink | undefined) => CredentialsChange | undefined,
@@ -201,7 +201,8 @@ async function store(
     await manager.query(EXPIRE_MAILS, [id, kind]);
   }
   await queueNotice(manager, notice);
-  if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);
+  if (closedAt !== undefined)
+    for (const each of [DELETE_FAILED_REQUESTS, DELETE_HOURS]) await manager.query(each, [id]);
   // If the address stays, so does the canonical one. It may be null, because another account has the same one.
   const canonicalEmail = email === row?.email ? undefined : canonicalOf(email);
   await manager.update(

@@ -8,7 +8,7 @@ import {
   type ImportOutcome,
   MOST_REPORTED,
   petTextBehindId,
-  type RefusedRows,
+  type InvalidRows,
   unknownCategory,
 } from '@adoption-store/domain';
 import type pg from 'pg';
@@ -114,7 +114,7 @@ export class PostgresAnimalImporter implements AnimalImporter {
     }
   }
 
-  private async refusedBy(client: pg.Client): Promise<RefusedRows> {
+  private async refusedBy(client: pg.Client): Promise<InvalidRows> {
     const { rows } = await client.query<{ line: string; reason: string; count: string }>(CHECKS[this.categories]);
     const first = rows.map(({ line, reason }) => ({ line: Number(line), reason }));
     return { first, count: Number(rows[0]?.count ?? 0) };

@@ -8,7 +8,7 @@ import {
   type CategoryRepository,
   type NamedCategory,
   type NamingState,
-  type RemovalState,
+  type DeletionState,
   type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -87,7 +87,7 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
     });
   }
 
-  async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
+  async delete(id: CategoryId, decide: (state: DeletionState) => void): Promise<void> {
     return this.change(async (manager) => {
       // Later additions of animals to the category wait until it is removed. Earlier ones, such as a long import, hold
       // its row: waiting for them would make every change of a category wait.

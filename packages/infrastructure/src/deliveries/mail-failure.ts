@@ -50,7 +50,7 @@ function wordsOf(recipient: string | undefined): readonly RegExp[] {
 }
 
 /** Whether the mail server says that there is no such mailbox. Other refusals may be its own fault, so a retry helps. */
-export function isRefusedRecipient(error: unknown): boolean {
+export function isRejectedRecipient(error: unknown): boolean {
   if (!types.isNativeError(error) || !('command' in error) || error.command !== 'RCPT TO') return false;
   const { code, enhanced } = ANSWER.exec(responseOf(error))?.groups ?? {};
   if (code?.startsWith('5') !== true) return false;

@@ -45,7 +45,7 @@ export class AdmittedHere {
   }
 
   /** The verdict, or the refusal of this process, without counting a request. */
-  look({ requester, limits }: CountedRequest, verdict: Verdict): Verdict {
+  peek({ requester, limits }: CountedRequest, verdict: Verdict): Verdict {
     if (verdict.outcome !== 'admitted' || !this.isBound(verdict)) return verdict;
     const own = verdictOn(this.usageOf(requester), limits, undefined, later(verdict.minute.resetsAt, -MINUTE));
     return own.outcome === 'admitted' ? verdict : own;

@@ -43,9 +43,9 @@ export class FallbackRequestCounter implements RequestCounter {
   }
 
   /** For an address it doesn't ask Redis: anybody can send such requests, so they must stay cheap. */
-  async look(request: CountedRequest): Promise<Verdict> {
-    if ('address' in request.requester) return this.local.look(request);
-    return this.admitted.look(request, await this.read((counter) => counter.look(request)));
+  async peek(request: CountedRequest): Promise<Verdict> {
+    if ('address' in request.requester) return this.local.peek(request);
+    return this.admitted.peek(request, await this.read((counter) => counter.peek(request)));
   }
 
   async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {

@@ -76,7 +76,7 @@ export class InProcessRequestCounter implements RequestCounter {
    * Reads the stored counts, because a process that only shows counts has none in memory. They are at most a second
    * old.
    */
-  async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
+  async peek({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
     }

@@ -6,13 +6,13 @@ import {
   type Instant,
   instant,
   later,
-  MOST_REFUSALS,
+  MOST_FAILED_REQUESTS,
   type Outcomes,
   type PeriodOfUsage,
   type RecordedRequest,
-  type Refusal,
+  type FailedRequest,
   type RequestRecords,
-  type ShownRefusal,
+  type ShownFailedRequest,
   type UsageOfKey,
   type UsageSpan,
 } from '@adoption-store/domain';
@@ -21,7 +21,7 @@ import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
 import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 import { UnwrittenRequests } from './unwritten-requests.js';
-import { ADD_REFUSALS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
+import { ADD_FAILED_REQUESTS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
 
 const FLUSH_EVERY = 1_000;
 /** Rows per statement, because a statement has a time limit. */
@@ -56,17 +56,17 @@ const LAST_INCLUDED = `
 /** Deletes the hours of an account when it is closed. */
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
-const refusalsWhere = (condition: string) => `
+const failedRequestsWhere = (condition: string) => `
   SELECT extract(epoch FROM at) * 1000 AS at, key_id AS "keyId", operation, code, request_id AS "requestId", name, ending
   FROM refusals JOIN api_keys ON api_keys.id = key_id
-  WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_REFUSALS}`;
+  WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_FAILED_REQUESTS}`;
 
-/** Deletes the refusals of an account when it is closed. */
-export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
+/** Deletes the failed requests of an account when it is closed. */
+export const DELETE_FAILED_REQUESTS = 'DELETE FROM refusals WHERE account_id = $1';
 
 /**
  * A write whose response is lost is repeated. If the database had already executed it, the usage is counted twice. Uses
- * and refusals are not.
+ * and failed requests are not.
  */
 export class PostgresRequestRecords implements RequestRecords {
   private readonly unwritten = new UnwrittenRequests();
@@ -81,8 +81,8 @@ export class PostgresRequestRecords implements RequestRecords {
   }
 
   /** Refusals that were not recorded because too many waited to be written. */
-  get droppedRefusals(): number {
-    return this.unwritten.droppedRefusals;
+  get droppedFailedRequests(): number {
+    return this.unwritten.droppedFailedRequests;
   }
 
   record(request: RecordedRequest): void {
@@ -126,12 +126,14 @@ export class PostgresRequestRecords implements RequestRecords {
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 
-  async listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]> {
+  async listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]> {
     const [condition, more] = requestId === undefined ? ['true', []] : ['request_id = $2', [requestId]];
-    return (await this.query<RefusalRow>(refusalsWhere(condition), [accountId, ...more])).map(refusalFrom);
+    return (await this.query<FailedRequestRow>(failedRequestsWhere(condition), [accountId, ...more])).map(
+      failedRequestFrom,
+    );
   }
 
-  async purgeRefusals(before: Instant): Promise<number> {
+  async purgeFailedRequests(before: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'refusals', time: 'at' }, later(before, -1));
   }
 
@@ -142,13 +144,13 @@ export class PostgresRequestRecords implements RequestRecords {
 
   private takePortions(): readonly Portion[] {
     const { unwritten } = this;
-    const { uses, operations, hours, refusals } = unwritten.take();
+    const { uses, operations, hours, failedRequests } = unwritten.take();
     return [
       ...this.portionsOf(WRITE_USES, uses, unwritten.keepUse),
       ...this.portionsOf(ADD_USAGE, hours, unwritten.keepHour),
       ...this.portionsOf(WRITE_OPERATIONS, operations, unwritten.keepOperation),
-      // Last, so that a refusal that can't be written never holds up what is counted.
-      ...this.portionsOf(ADD_REFUSALS, refusals, unwritten.keepRefusal),
+      // Last, so that a failed request that can't be written never holds up what is counted.
+      ...this.portionsOf(ADD_FAILED_REQUESTS, failedRequests, unwritten.keepFailedRequest),
     ];
   }
 
@@ -184,14 +186,14 @@ function outcomesFrom({ admitted, refused }: OutcomesRow): Outcomes {
   return { admitted: Number(admitted), refused: Number(refused) };
 }
 
-interface RefusalRow extends Refusal {
+interface FailedRequestRow extends FailedRequest {
   readonly at: string;
   readonly keyId: string;
   readonly name: string | null;
   readonly ending: string;
 }
 
-function refusalFrom({ at, keyId, name, ending, ...refusal }: RefusalRow): ShownRefusal {
+function failedRequestFrom({ at, keyId, name, ending, ...failedRequest }: FailedRequestRow): ShownFailedRequest {
   const key = { name: name ?? undefined, ending };
-  return { ...refusal, at: instant(Number(at)), keyId: BigInt(keyId) as ApiKeyId, key };
+  return { ...failedRequest, at: instant(Number(at)), keyId: BigInt(keyId) as ApiKeyId, key };
 }

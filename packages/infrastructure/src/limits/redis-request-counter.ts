@@ -111,7 +111,7 @@ export class RedisRequestCounter implements RequestCounter {
     return decision;
   }
 
-  async look(request: CountedRequest): Promise<Verdict> {
+  async peek(request: CountedRequest): Promise<Verdict> {
     const group = groupOf(request);
     await this.ask([group]);
     return verdictOn(group.usage, group.limits, group.refusals, group.at);

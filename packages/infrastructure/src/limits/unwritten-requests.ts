@@ -5,9 +5,9 @@ import {
   HOUR,
   type Instant,
   MINUTE,
-  MOST_REFUSALS,
+  MOST_FAILED_REQUESTS,
   type RecordedRequest,
-  type ShownRefusal,
+  type ShownFailedRequest,
   startOf,
 } from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
@@ -16,8 +16,8 @@ import type { Writable } from '../kernel/writable.js';
 export const MOST_KEYS = 10_000;
 /** The most operations, and the most hours, of keys that are held: about 10 MB each. */
 export const MOST_HELD = 50_000;
-/** The most refusals of all accounts together that are held: about 5 MB. */
-export const MOST_HELD_REFUSALS = 20_000;
+/** The most failed requests of all accounts together that are held: about 5 MB. */
+export const MOST_HELD_FAILED_REQUESTS = 20_000;
 
 /** The latest use of a key. */
 export interface KeyUse {
@@ -38,15 +38,15 @@ export interface HourOfKey {
   readonly lastAt: Instant;
 }
 
-export interface UnwrittenRefusal extends Omit<ShownRefusal, 'key'> {
+export interface UnwrittenFailedRequest extends Omit<ShownFailedRequest, 'key'> {
   readonly accountId: AccountId;
-  /** A repeated write has the same ids, so it adds no refusal twice. */
+  /** A repeated write has the same ids, so it adds no failed request twice. */
   readonly id: number;
 }
 
 /**
  * Records of requests that are not yet written. Each kind has its own limit, so that one can't displace another: a
- * flood of refusals never costs the record of usage.
+ * flood of failed requests never costs the record of usage.
  */
 export class UnwrittenRequests {
   private minute: Instant | undefined;
@@ -56,40 +56,40 @@ export class UnwrittenRequests {
   private operations = new Map<string, OperationOfKey>();
   private hours = new Map<Instant, Map<ApiKeyId, Writable<HourOfKey>>>();
   private heldHours = 0;
-  /** The last refusals of each account, the oldest first. */
-  private refusals = new Map<AccountId, UnwrittenRefusal[]>();
-  private heldRefusals = 0;
+  /** The last failed requests of each account, the oldest first. */
+  private failedRequests = new Map<AccountId, UnwrittenFailedRequest[]>();
+  private heldFailedRequests = 0;
   /** Refusals that were not recorded because too many waited to be written. */
-  droppedRefusals = 0;
+  droppedFailedRequests = 0;
   /** The upper bits are random, so that two processes don't have the same ids. */
   private nextId = randomInt(2 ** 20) * 2 ** 32;
 
-  add({ accountId, keyId, at, isUse, isAdmitted, operation, refusal }: RecordedRequest): void {
+  add({ accountId, keyId, at, isUse, isAdmitted, operation, failedRequest }: RecordedRequest): void {
     if (isUse) this.use(keyId, startOf(MINUTE, at), operation);
     if (isAdmitted !== undefined) {
       const [admitted, refused] = isAdmitted ? [1, 0] : [0, 1];
       this.keepHour({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
     }
-    if (refusal !== undefined) {
-      this.keepRefusal({ ...refusal, id: this.nextId, accountId, keyId, at });
+    if (failedRequest !== undefined) {
+      this.keepFailedRequest({ ...failedRequest, id: this.nextId, accountId, keyId, at });
       this.nextId += 1;
     }
   }
 
   /** Returns everything, and forgets it. */
   take() {
-    const { uses, operations, hours, refusals } = this;
+    const { uses, operations, hours, failedRequests } = this;
     this.uses = new Map();
     this.operations = new Map();
     this.hours = new Map();
     this.heldHours = 0;
-    this.refusals = new Map();
-    this.heldRefusals = 0;
+    this.failedRequests = new Map();
+    this.heldFailedRequests = 0;
     return {
       uses: [...uses.values()],
       operations: [...operations.values()],
       hours: [...hours.values()].flatMap((keys): HourOfKey[] => [...keys.values()]),
-      refusals: [...refusals.values()].flat(),
+      failedRequests: [...failedRequests.values()].flat(),
     };
   }
 
@@ -114,17 +114,17 @@ export class UnwrittenRequests {
     }
   };
 
-  readonly keepRefusal = (refusal: UnwrittenRefusal): void => {
-    const theirs = this.refusals.get(refusal.accountId) ?? [];
-    // An account never shows more than its last MOST_REFUSALS, so one more than those isn't missed.
-    const isMissed = theirs.length < MOST_REFUSALS && this.heldRefusals >= MOST_HELD_REFUSALS;
-    if (isMissed) this.droppedRefusals += 1;
+  readonly keepFailedRequest = (failedRequest: UnwrittenFailedRequest): void => {
+    const theirs = this.failedRequests.get(failedRequest.accountId) ?? [];
+    // An account never shows more than its last MOST_FAILED_REQUESTS, so one more than those isn't missed.
+    const isMissed = theirs.length < MOST_FAILED_REQUESTS && this.heldFailedRequests >= MOST_HELD_FAILED_REQUESTS;
+    if (isMissed) this.droppedFailedRequests += 1;
     if (isMissed && theirs.length === 0) return;
-    // The account's oldest refusal makes room for this one.
-    if (isMissed || theirs.length >= MOST_REFUSALS) theirs.shift();
-    else this.heldRefusals += 1;
-    theirs.push(refusal);
-    this.refusals.set(refusal.accountId, theirs);
+    // The account's oldest failed request makes room for this one.
+    if (isMissed || theirs.length >= MOST_FAILED_REQUESTS) theirs.shift();
+    else this.heldFailedRequests += 1;
+    theirs.push(failedRequest);
+    this.failedRequests.set(failedRequest.accountId, theirs);
   };
 
   private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {

@@ -1,6 +1,6 @@
-import { MOST_REFUSALS } from '@adoption-store/domain';
+import { MOST_FAILED_REQUESTS } from '@adoption-store/domain';
 import type { Statement } from '../database/prepared.js';
-import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenRefusal } from './unwritten-requests.js';
+import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenFailedRequest } from './unwritten-requests.js';
 
 /** A statement that writes many rows of one kind. Each parameter is an array of the values of one column. */
 export interface Write<Row> extends Statement {
@@ -68,11 +68,11 @@ export const ADD_USAGE: Write<HourOfKey> = {
 };
 
 /**
- * Adds refusals of open accounts, and keeps the last 100 of each account. The DELETE doesn't see the rows that this
+ * Adds failed requests of open accounts, and keeps the last 100 of each account. The DELETE doesn't see the rows that this
  * statement adds, so it leaves room for them among the 100. It skips rows that another instance is deleting: two
  * instances that lock them in different orders could deadlock.
  */
-export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
+export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequest> = {
   name: 'refusals add',
   text: `
   WITH added AS (
@@ -87,14 +87,14 @@ export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
     SELECT older.ctid FROM (SELECT account_id, count(*) AS rows FROM added GROUP BY account_id) AS grown
     CROSS JOIN LATERAL (
       SELECT refusals.ctid FROM refusals WHERE refusals.account_id = grown.account_id
-      ORDER BY at DESC, id DESC OFFSET greatest(0, ${MOST_REFUSALS} - grown.rows)
+      ORDER BY at DESC, id DESC OFFSET greatest(0, ${MOST_FAILED_REQUESTS} - grown.rows)
     ) AS older
   ), locked AS MATERIALIZED (
     SELECT ctid FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM surplus)) FOR UPDATE SKIP LOCKED
   )
   DELETE FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM locked))`,
-  valuesOf: (refusal) => [
-    ...[refusal.accountId, time(refusal.at), refusal.id, refusal.keyId],
-    ...[refusal.operation, refusal.code, refusal.requestId],
+  valuesOf: (failedRequest) => [
+    ...[failedRequest.accountId, time(failedRequest.at), failedRequest.id, failedRequest.keyId],
+    ...[failedRequest.operation, failedRequest.code, failedRequest.requestId],
   ],
 };

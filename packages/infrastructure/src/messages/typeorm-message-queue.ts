@@ -89,10 +89,10 @@ export class TypeOrmMessageQueue implements MessageQueue {
       .select(['message.id', 'message.accountId', 'message.status', 'message.createdAt'])
       .innerJoinAndSelect('message.account', 'account')
       .limit(limit);
-    const place = { accountId, createdAt: after ? new Date(after.createdAt) : '-infinity', id: after?.id ?? '' };
-    if (accountId === undefined) query.where('(message.createdAt, message.id) > (:createdAt, :id)', place);
+    const position = { accountId, createdAt: after ? new Date(after.createdAt) : '-infinity', id: after?.id ?? '' };
+    if (accountId === undefined) query.where('(message.createdAt, message.id) > (:createdAt, :id)', position);
     else {
-      query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', place);
+      query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', position);
       query.andWhere('message.accountId <= :accountId').orderBy('message.accountId');
     }
     // A literal: a generic plan doesn't know a parameter's value, and so wouldn't use the index of failed messages.
@@ -106,8 +106,8 @@ export class TypeOrmMessageQueue implements MessageQueue {
   /** A page is a range of the index by account and time. */
   async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
     const isBack = before !== undefined;
-    const place = before ?? after;
-    const at = { accountId, createdAt: place ? new Date(place.createdAt) : 'infinity', id: place?.id ?? '' };
+    const position = before ?? after;
+    const at = { accountId, createdAt: position ? new Date(position.createdAt) : 'infinity', id: position?.id ?? '' };
     const [end, direction] = isBack ? (['<=', 'ASC'] as const) : (['>=', 'DESC'] as const);
     const query = this.dataSource.manager
       .createQueryBuilder(messageSchema, 'message')

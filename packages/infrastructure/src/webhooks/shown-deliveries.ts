@@ -99,8 +99,8 @@ export class ShownDeliveries {
   ) {}
 
   async list({ webhookId, after, before, limit }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    const place = before ?? after;
-    const number = place === undefined ? INT64_MAX : ((await this.ids.get()).numberOf(place) ?? 0n);
+    const position = before ?? after;
+    const number = position === undefined ? INT64_MAX : ((await this.ids.get()).numberOf(position) ?? 0n);
     const rows = await readFromDatabase(this.dataSource, () =>
       this.dataSource.query<ShownRow[]>(before === undefined ? LIST_NEWEST : LIST_OLDEST, [webhookId, number, limit]),
     );

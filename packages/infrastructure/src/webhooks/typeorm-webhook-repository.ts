@@ -110,7 +110,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     });
   }
 
-  async remove(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
+  async delete(command: WebhookCommand, decide: (state: WebhookState) => void): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
       decide(await lockState(manager, command, 'pessimistic_write'));
       await manager.query(DELETE, [command.id]);

@@ -30,7 +30,7 @@ export function framingFault(
   { raw, originalUrl }: FastifyRequest,
   repeated: readonly string[] | undefined,
 ): HttpFault | undefined {
-  // First, because socket-refusals.ts answers no later request of the connection.
+  // First, because socket-faults.ts answers no later request of the connection.
   if (isMiscoded(raw)) {
     const message = 'Transfer-Encoding may only be chunked, and only in HTTP/1.1';
     return new HttpFault('bad_request', message, { connection: 'close' });

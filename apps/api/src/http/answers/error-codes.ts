@@ -46,8 +46,8 @@ export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** A request that breaks HTTP's rules, not the domain's. */
-export class HttpRefusal extends Error {
-  override readonly name = 'HttpRefusal';
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
 
   constructor(
     readonly code: keyof typeof httpErrorStatuses | 'invalid_parameter' | 'not_found',
@@ -59,12 +59,12 @@ export class HttpRefusal extends Error {
 }
 
 /** The refusal of a request that breaks HTTP's own rules. */
-export function asRefusal({ code, message, headers }: HttpFault): HttpRefusal {
-  return new HttpRefusal(code, message, headers);
+export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
+  return new HttpError(code, message, headers);
 }
 
 /** Every error that may be shown to the API's caller. */
-type ShownError = HttpRefusal | LimitExceeded | TooManyAtOnce | (DomainError & { readonly code: RequestErrorCode });
+type ShownError = HttpError | LimitExceeded | TooManyAtOnce | (DomainError & { readonly code: RequestErrorCode });
 
 /**
  * Whether the error may be shown to the API's caller. An account-management error must never reach one, so it counts as
@@ -72,7 +72,7 @@ type ShownError = HttpRefusal | LimitExceeded | TooManyAtOnce | (DomainError & {
  */
 export function isRefusal(error: unknown): error is ShownError {
   if (error instanceof DomainError) return error.code in requestErrors;
-  return error instanceof HttpRefusal || error instanceof LimitExceeded || error instanceof TooManyAtOnce;
+  return error instanceof HttpError || error instanceof LimitExceeded || error instanceof TooManyAtOnce;
 }
 
 /** A part of the request, bounded, with the characters escaped that can't be seen. */

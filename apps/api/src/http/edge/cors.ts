@@ -1,7 +1,7 @@
 import type { Admission } from '@adoption-store/admission';
 import type { RouteTable } from '@adoption-store/web/edge';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction as Done } from 'fastify';
-import type { HttpRefusal } from '../answers/error-codes.js';
+import type { HttpError } from '../answers/error-codes.js';
 import { refuseRepeatedHeaders } from './repeated-headers.js';
 
 /** The origins whose pages may call the API: all, or these. */
@@ -52,7 +52,7 @@ export class Cors {
   /**
    * A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why.
    */
-  onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpRefusal | undefined, done: Done): void {
+  onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpError | undefined, done: Done): void {
     const { method, headers, originalUrl } = request;
     const { origin } = headers;
     if (!isOfApi(originalUrl)) {
@@ -75,7 +75,7 @@ export class Cors {
   private async answer(request: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
     const { ip, repeated } = request;
     if (repeated !== undefined) refuseRepeatedHeaders(repeated);
-    const { headers } = await this.admission.lookAddress(ip);
+    const { headers } = await this.admission.peekAddress(ip);
     if (isAllowed) {
       const asked = request.headers['access-control-request-headers'] ?? '';
       reply

@@ -8,7 +8,7 @@ import {
   errorBody,
   type ErrorCode,
   errorStatuses,
-  HttpRefusal,
+  HttpError,
   INTERNAL_ERROR,
   isRefusal,
   JSON_TYPE,
@@ -36,7 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
     const body = isRefusal(error) ? errorBody(error.code, this.messageOf(error)) : INTERNAL_ERROR;
     request.errorCode = body.code;
     if (body.status >= 500) this.logDefect(request, body.code, error);
-    if (error instanceof HttpRefusal) reply.headers(error.headers);
+    if (error instanceof HttpError) reply.headers(error.headers);
     reply.headers(refusalHeaders(error, request.headers.authorization !== undefined));
     if (error instanceof PreconditionFailed && error.version !== undefined) reply.header('etag', error.version);
     if (PASSING.includes(body.code)) reply.header('retry-after', '1');
@@ -60,7 +60,7 @@ export class ErrorFilter implements ExceptionFilter {
     const isCounted = caller === undefined && isRefusal(error) && errorStatuses[error.code] < 500;
     const { ip } = request;
     try {
-      const { headers, refusal } = await (isCounted ? this.admission.countAddress(ip) : this.admission.lookAddress(ip));
+      const { headers, refusal } = await (isCounted ? this.admission.countAddress(ip) : this.admission.peekAddress(ip));
       reply.headers(headers);
       return isCounted ? (refusal ?? error) : error;
     } catch (failure) {

@@ -64,7 +64,7 @@ export class ApiMetrics extends Metrics implements RequestObserver {
     });
     const dropped = 'Refused requests that the portal can’t show, because too many waited for the database';
     this.counter('adoption_store_refusals_dropped_total', dropped, [], (counter) => {
-      counter.inc(read().droppedRefusals);
+      counter.inc(read().droppedFailedRequests);
     });
   }
 

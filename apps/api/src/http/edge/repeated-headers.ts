@@ -1,5 +1,5 @@
 import { shownHeader } from '@adoption-store/web/edge';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,5 +21,5 @@ export const ONCE = new RegExp(
 export function refuseRepeatedHeaders([name]: readonly string[]): void {
   if (name === undefined) return;
   const code = name === 'content-type' ? 'unsupported_media_type' : 'invalid_parameter';
-  throw new HttpRefusal(code, `${shownHeader(name)} must be sent once`);
+  throw new HttpError(code, `${shownHeader(name)} must be sent once`);
 }

@@ -1,11 +1,11 @@
 import { METHODS } from 'node:http';
 import type { Admission } from '@adoption-store/admission';
 import { type KeyRequester, PreconditionFailed, type Verdict } from '@adoption-store/domain';
-import { framingFault, repeatedHeaders, type SocketRefusals } from '@adoption-store/web/edge';
+import { framingFault, repeatedHeaders, type SocketFaults } from '@adoption-store/web/edge';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, failedCondition } from '../operations/conditions.js';
 import type { Cors } from './cors.js';
-import { asRefusal, errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from '../answers/error-codes.js';
+import { httpErrorOf, errorBody, type ErrorCode, errorStatuses, JSON_TYPE } from '../answers/error-codes.js';
 import { type Observe, NO_ROUTE, type RequestObserver, shownRoute } from './observers.js';
 import type { DefinedOperation } from '../operations/operation.js';
 import { RequestBody } from '../operations/request-body.js';
@@ -46,13 +46,13 @@ declare module 'fastify' {
 interface RequestHooks {
   /** Undefined if no other origin may call the API. */
   readonly cors: Cors | undefined;
-  readonly refusals: SocketRefusals;
+  readonly faults: SocketFaults;
   readonly admission: Admission;
   readonly observers: readonly RequestObserver[];
   /** The log for defects. */
   readonly logger: FastifyBaseLogger;
   /** Once it is aborted, each response closes its connection. */
-  readonly ending: AbortSignal | undefined;
+  readonly stopping: AbortSignal | undefined;
 }
 
 /** The status for logs and metrics of a request whose client disconnected, as in nginx. */
@@ -61,7 +61,7 @@ const ABANDONED = 499;
 /** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(
   fastify: FastifyInstance,
-  { cors, refusals, admission, observers, logger, ending }: RequestHooks,
+  { cors, faults, admission, observers, logger, stopping }: RequestHooks,
 ): void {
   fastify.decorateRequest('received', undefined);
   fastify.decorateRequest('repeated', undefined);
@@ -76,7 +76,7 @@ export function addRequestHooks(
     request.startedAt = performance.now();
     const { route = unknown } = request.routeOptions.config;
     request.route = route;
-    refusals.onRequest(request);
+    faults.onRequest(request);
     const refusal = receive(request, reply);
     const { origin } = request.headers;
     // Most callers aren't web pages of other origins. Their responses need no headers that only browsers read.
@@ -95,7 +95,7 @@ export function addRequestHooks(
     const sent = payloadToSend(request, reply, payload);
     request.firstStatus = reply.statusCode;
     record(request, admission);
-    if (ending?.aborted === true) reply.header('connection', 'close');
+    if (stopping?.aborted === true) reply.header('connection', 'close');
     report(request, request.socket.destroyed ? ABANDONED : reply.statusCode);
     done(null, sent);
   });
@@ -131,7 +131,7 @@ function receive(request: FastifyRequest, reply: FastifyReply) {
   // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
   if (connection !== undefined && /\bupgrade\b/i.test(connection)) reply.header('connection', 'close');
   const fault = framingFault(request, request.repeated);
-  return fault && asRefusal(fault);
+  return fault && httpErrorOf(fault);
 }
 
 /** Routes every method that Node can parse, so that the guards also run for unknown ones. CONNECT has no path. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type Admission, refusalHeaders } from '@adoption-store/admission';
 import type { HttpFault, SocketAnswer, SocketResponder } from '@adoption-store/web/edge';
 import type { FastifyRequest } from 'fastify';
-import { errorBody, JSON_TYPE, asRefusal } from '../answers/error-codes.js';
+import { errorBody, JSON_TYPE, httpErrorOf } from '../answers/error-codes.js';
 import type { RequestObserver } from './observers.js';
 import { requestId } from './request-id.js';
 
@@ -34,6 +34,6 @@ export class SocketErrors implements SocketResponder {
   }
 
   breakOff({ received }: FastifyRequest, fault: HttpFault): void {
-    received?.breakOff(asRefusal(fault));
+    received?.breakOff(httpErrorOf(fault));
   }
 }

@@ -1,7 +1,7 @@
 import { originForm, pathOf, RouteTable } from '@adoption-store/web/edge';
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HttpRefusal, asRefusal, shown } from '../answers/error-codes.js';
+import { HttpError, httpErrorOf, shown } from '../answers/error-codes.js';
 
 /** Answers requests that match no other route. It is a controller, so that the guards run first. */
 @Controller()
@@ -12,17 +12,17 @@ export class UnknownRoutesController {
   answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const fault = this.routes.faultOf(request);
     if (fault === undefined) throw nothingAt(request, this.routes);
-    if (request.method !== 'OPTIONS' || fault.code !== 'method_not_allowed') throw asRefusal(fault);
+    if (request.method !== 'OPTIONS' || fault.code !== 'method_not_allowed') throw httpErrorOf(fault);
     reply.code(204).headers(fault.headers).send();
   }
 }
 
 /** Names the request, and the path that was probably meant. */
-function nothingAt({ method, originalUrl }: FastifyRequest, routes: RouteTable): HttpRefusal {
+function nothingAt({ method, originalUrl }: FastifyRequest, routes: RouteTable): HttpError {
   const path = pathOf(originForm(originalUrl));
   const meant = meantBy(path, routes.paths());
   const hint = meant === undefined ? '' : `; did you mean ${shown(meant)}?`;
-  return new HttpRefusal('not_found', `there is nothing at ${method} ${shown(path)}${hint}`);
+  return new HttpError('not_found', `there is nothing at ${method} ${shown(path)}${hint}`);
 }
 
 /** The path of a route, if the given path has only another case, `/v1` twice or not at all, or slashes too many. */

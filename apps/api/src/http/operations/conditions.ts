@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Condition, PreconditionFailed } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 import { recordInputs } from './operation.js';
 
 /** The strong entity tag of a representation (RFC 9110 §8.8.3): equal bytes have equal tags. */
@@ -77,7 +77,7 @@ const TAGS = new RegExp(TAG, 'g');
 // RFC 9110 §13.1.1 and §5.6.1.2, which allows empty elements.
 const CONDITION = new RegExp(String.raw`^(?:\*|[\t ,]*${TAG}(?:[\t ]*,[\t ,]*${TAG})*[\t ,]*)$`);
 
-/** @throws HttpRefusal for a condition that is malformed. */
+/** @throws HttpError for a condition that is malformed. */
 export function requireWellFormedConditions(headers: IncomingHttpHeaders): void {
   requireWellFormed('If-Match', headers['if-match']);
   requireWellFormed('If-None-Match', headers['if-none-match']);
@@ -85,7 +85,7 @@ export function requireWellFormedConditions(headers: IncomingHttpHeaders): void 
 
 function requireWellFormed(name: string, condition: string | undefined): void {
   if (condition === undefined || CONDITION.test(condition)) return;
-  throw new HttpRefusal('invalid_parameter', `${name} must be * or entity tags in double quotes, as ETag has them`);
+  throw new HttpError('invalid_parameter', `${name} must be * or entity tags in double quotes, as ETag has them`);
 }
 
 /**

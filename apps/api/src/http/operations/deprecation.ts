@@ -2,7 +2,7 @@ import { int64From } from '@adoption-store/domain';
 import type { Deprecation } from '@adoption-store/web';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiContext } from '../answers/api-context.js';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 
@@ -19,14 +19,14 @@ export class DeprecationNotice {
     this.parts = replacement.slice(replacement.indexOf('/')).split(/[{}]/);
   }
 
-  /** Sets the headers. @throws HttpRefusal 410 from the sunset on. */
+  /** Sets the headers. @throws HttpError 410 from the sunset on. */
   give(context: ApiContext, request: FastifyRequest, reply: FastifyReply): void {
     const { operation, sunset, replacement } = this.deprecation;
     const origin = context.origin(request);
     const successor = this.successor(request.params as Record<string, string>);
     reply.headers(this.headers).header('link', `<${origin}${successor}>; rel="successor-version", <${origin}${DOCS}`);
     if (context.clock.now() >= sunset) {
-      throw new HttpRefusal('gone', `${operation} has been removed, use ${replacement}`);
+      throw new HttpError('gone', `${operation} has been removed, use ${replacement}`);
     }
   }
 

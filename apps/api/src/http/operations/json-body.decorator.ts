@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidInput } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
 import { recordInputs } from './operation.js';
 import { fieldsOf } from './resource-schemas.js';
@@ -32,7 +32,7 @@ export function JsonBody<Body extends object>(type: Type<Body>, rules: BodyRules
   return recordInputs({ body: { type, mediaTypes: rules.mediaTypes ?? [JSON_TYPE] } }, read());
 }
 
-/** @throws HttpRefusal with the faults, in the order of the description. */
+/** @throws HttpError with the faults, in the order of the description. */
 export function bodyFrom<Body extends object>(type: Type<Body>, given: JsonObject, rules: BodyRules<Body> = {}): Body {
   const { input: body, faults } = judged(type, given);
   const { known, check } = rules;
@@ -70,18 +70,18 @@ function faultsOfValues<Body extends object>(
 export function requireMediaType(mediaTypes: readonly string[], { headers }: IncomingMessage): void {
   if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
     const allowed = mediaTypes.join(' or ');
-    throw new HttpRefusal('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
+    throw new HttpError('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new HttpRefusal('unsupported_media_type', 'the body must be sent without a Content-Encoding');
+    throw new HttpError('unsupported_media_type', 'the body must be sent without a Content-Encoding');
   }
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HttpRefusal('invalid_json', 'the body must be a JSON object');
+    throw new HttpError('invalid_json', 'the body must be a JSON object');
   }
   return value;
 }

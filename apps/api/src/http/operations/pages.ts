@@ -2,23 +2,23 @@ import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failedCondition, pageTag } from './conditions.js';
 
-/** A cursor: the place where a page of `resource` ends, as an opaque text that clients send back. */
+/** A cursor: the position where a page of `resource` ends, as an opaque text that clients send back. */
 function encodeCursor(resource: string, after: bigint | string): string {
-  const place = `${resource}:${after}`;
+  const position = `${resource}:${after}`;
   // The checksum detects a cursor that was cut or mistyped.
-  return Buffer.from(`${place}:${crc32(place).toString(36)}`).toString('base64url');
+  return Buffer.from(`${position}:${crc32(position).toString(36)}`).toString('base64url');
 }
 
 /**
  * Decodes a cursor. Undefined if `encodeCursor` did not create the text.
  *
- * @param read reads the place in it.
+ * @param read reads the position in it.
  */
-export function decodeCursor<Place>(
+export function decodeCursor<Position>(
   resource: string,
   cursor: unknown,
-  read: (text: string) => Place | undefined,
-): Place | undefined {
+  read: (text: string) => Position | undefined,
+): Position | undefined {
   if (typeof cursor !== 'string') return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1] ?? '';
   return encodeCursor(resource, text) === cursor ? read(text) : undefined;
@@ -67,7 +67,7 @@ export function sendPage(
   return body;
 }
 
-/** The same parameters, with another place to begin at. */
+/** The same parameters, with another position to begin at. */
 function nextQuery(query: string, cursor: string): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('cursor');

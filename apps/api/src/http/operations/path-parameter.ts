@@ -1,7 +1,7 @@
 import { int64From } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 import { recordInputs } from './operation.js';
 import { type Described, parameterIn } from './schema.js';
 
@@ -32,6 +32,6 @@ export function pathId(parameter: Omit<PathParameter, 'schema'>): () => Paramete
   return pathParameter({ ...parameter, schema }, (text) => {
     const id = int64From(text);
     if (id !== undefined) return id;
-    throw new HttpRefusal('not_found', `${parameter.name} must be a 64-bit integer, so nothing has it`);
+    throw new HttpError('not_found', `${parameter.name} must be a 64-bit integer, so nothing has it`);
   });
 }

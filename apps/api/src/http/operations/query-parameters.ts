@@ -111,9 +111,9 @@ export function Int64s(name: string, description: string): PropertyDecorator {
 }
 
 /**
- * The query parameter `cursor`, decoded to the place where the previous page ended. Cursors of other lists are refused.
+ * The query parameter `cursor`, decoded to the position where the previous page ended. Cursors of other lists are refused.
  *
- * @param read reads the place. Default: the last id, an int64.
+ * @param read reads the position. Default: the last id, an int64.
  */
 export function Cursor(resource: string, read: (text: string) => unknown = int64From): PropertyDecorator {
   return applyDecorators(

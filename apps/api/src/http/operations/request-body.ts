@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpRefusal } from '../answers/error-codes.js';
+import { HttpError } from '../answers/error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /**
@@ -23,15 +23,15 @@ declare module 'fastify' {
  */
 export class RequestBody {
   /** Why the body can't be complete. */
-  private failure: HttpRefusal | undefined;
+  private failure: HttpError | undefined;
   /** The error if the body breaks HTTP's rules. Undefined for a valid body, even if it is too large. */
-  refusal: HttpRefusal | undefined;
+  refusal: HttpError | undefined;
   /**
-   * The complete body. Rejects with an HttpRefusal: `payload_too_large` as soon as the size is known, `bad_request` if
+   * The complete body. Rejects with an HttpError: `payload_too_large` as soon as the size is known, `bad_request` if
    * the connection ends early.
    */
   readonly whole: Promise<Buffer>;
-  private reject: (refusal: HttpRefusal) => void = () => undefined;
+  private reject: (refusal: HttpError) => void = () => undefined;
   private bytes: Buffer;
   private size = 0;
   private pieces = 0;
@@ -46,7 +46,7 @@ export class RequestBody {
     // There may be no handler that waits for the body when it fails.
     this.whole.catch(() => undefined);
     request.on('error', () => {
-      this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
+      this.breakOff(new HttpError('bad_request', 'the body was cut off'));
     });
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
@@ -62,12 +62,12 @@ export class RequestBody {
   }
 
   /** Ends the body: nothing more of it can be read. */
-  breakOff(refusal: HttpRefusal): void {
+  breakOff(refusal: HttpError): void {
     this.refusal ??= refusal;
     this.fail(refusal);
   }
 
-  private fail(refusal: HttpRefusal): void {
+  private fail(refusal: HttpError): void {
     this.failure ??= refusal;
     this.bytes = Buffer.alloc(0);
     this.reject(this.failure);
@@ -78,7 +78,7 @@ export class RequestBody {
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
       // Reading the rest would double the cost, and no well-behaved client sends so many pieces.
-      this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
+      this.fail(new HttpError('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
       this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());
     else this.keep(piece);
@@ -96,6 +96,6 @@ export class RequestBody {
   }
 }
 
-function tooLarge(): HttpRefusal {
-  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+function tooLarge(): HttpError {
+  return new HttpError('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpRefusal, quoted } from '../answers/error-codes.js';
+import { HttpError, quoted } from '../answers/error-codes.js';
 
 /** A JSON value. Numbers written as integers are bigints; others are numbers. */
 export type JsonValue = string | bigint | number | boolean | null | JsonValue[] | JsonObject;
@@ -25,7 +25,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * integers keep all digits; duplicate keys, prototype keys, U+0000, lone surrogates, bytes that aren't UTF-8, and
  * nesting deeper than 16 levels are refused.
  *
- * @throws HttpRefusal `invalid_json`, naming the fault.
+ * @throws HttpError `invalid_json`, naming the fault.
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw refusal('is not valid UTF-8');
@@ -175,7 +175,7 @@ class Parser {
     return match;
   }
 
-  private unexpected(): HttpRefusal {
+  private unexpected(): HttpError {
     const what = this.position < this.text.length ? 'unexpected character' : 'unexpected end';
     return refusal(`is not JSON: ${what} at position ${this.position}`);
   }
@@ -186,6 +186,6 @@ function isPrototypeKey(key: string, value: JsonValue): boolean {
   return key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
-function refusal(rule: string): HttpRefusal {
-  return new HttpRefusal('invalid_json', `the body ${rule}`);
+function refusal(rule: string): HttpError {
+  return new HttpError('invalid_json', `the body ${rule}`);
 }

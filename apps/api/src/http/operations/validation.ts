@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN, isInt64, listed, MOST_TOLD } from '@adoption-stor
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
-import { HttpRefusal, quoted } from '../answers/error-codes.js';
+import { HttpError, quoted } from '../answers/error-codes.js';
 
 const BODY_INT64 = `an integer from ${INT64_MIN} to ${INT64_MAX}, a JSON number without quotes or fraction`;
 
@@ -38,10 +38,10 @@ interface UnknownNames {
 }
 
 /** The refusal of an input, which names at most five faults. */
-export function invalidInput(faults: readonly Fault[], names: UnknownNames): HttpRefusal {
+export function invalidInput(faults: readonly Fault[], names: UnknownNames): HttpError {
   const messages = faults.map(({ message }) => message);
   const unknown = names.unknown.length === 0 ? [] : [unknownNames(names, Math.max(1, MOST_TOLD - faults.length))];
-  return new HttpRefusal('invalid_parameter', listed([...unknown, ...messages]));
+  return new HttpError('invalid_parameter', listed([...unknown, ...messages]));
 }
 
 function unknownNames({ unknown, known, one, several, rule }: UnknownNames, most: number): string {

@@ -68,7 +68,7 @@ export interface ApiKeyRepository {
   listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
   /** At most `limit` of the account's keys that have ended by `at`, the latest end first. */
   listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
-  /** At most `limit` of the matching keys, newest first: those next to the given place. */
+  /** At most `limit` of the matching keys, newest first: those next to the given position. */
   search(query: KeySearch): Promise<readonly ApiKey[]>;
   /**
    * Deletes the keys that ended at or before that instant, with their records. A key whose replacement is deleted has

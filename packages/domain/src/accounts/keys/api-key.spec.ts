@@ -10,7 +10,7 @@ import { NOTICE_TTL } from '../mails/notice.js';
 import {
   type ApiKey,
   type ApiKeyId,
-  decideDisabling,
+  decideKeySwitch,
   decideIssue,
   decideRenaming,
   decideRevocation,
@@ -273,7 +273,7 @@ describe('decisions on keys', () => {
   });
 
   describe('disabling', () => {
-    const given = at(decideDisabling);
+    const given = at(decideKeySwitch);
     const disable = { ...theirs, isDisabled: true };
     const enable = { ...theirs, isDisabled: false };
     const byOthers = { ...others, isDisabled: true };

@@ -288,7 +288,7 @@ function revoke(key: ApiKey, now: Instant): ApiKey {
   return { ...key, revokedAt: key.revokedAt ?? now };
 }
 
-export interface KeyDisabling extends KeyCommand {
+export interface KeySwitch extends KeyCommand {
   /** Whether the key is disabled from now on, or enabled. */
   readonly isDisabled: boolean;
 }
@@ -298,9 +298,9 @@ export interface KeyDisabling extends KeyCommand {
  *
  * @throws SignedOut; DomainError `not_found` also if the key has ended.
  */
-export function decideDisabling(
+export function decideKeySwitch(
   { account, key }: KeyToChange,
-  { id, accountId, credentialVersion, isDisabled }: KeyDisabling,
+  { id, accountId, credentialVersion, isDisabled }: KeySwitch,
   now: Instant,
 ): ApiKey {
   const theirs = ownedBy(key, accountId);

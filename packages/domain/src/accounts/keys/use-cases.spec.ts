@@ -19,7 +19,7 @@ function setUp() {
   const changes = [
     (input: KeyCommand) => application.rotateKey.execute(input),
     (input: KeyCommand) => application.renameKey.execute({ ...input, name: 'other' }),
-    (input: KeyCommand) => application.disableKey.execute({ ...input, isDisabled: true }),
+    (input: KeyCommand) => application.disableKey.execute(input),
     (input: KeyCommand) => application.revokeKey.execute(input),
   ];
   return { ...application, ports, clock: ports.clock, issue, authenticate, changes };
@@ -27,9 +27,9 @@ function setUp() {
 
 describe('a key', () => {
   it('is stored only as a hash', async () => {
-    const { issue, listKeys } = setUp();
+    const { issue, listAllKeys } = setUp();
     const { text } = await issue();
-    const [stored] = await listKeys.execute();
+    const [stored] = await listAllKeys.execute();
     expect(Object.values({ ...stored?.key }).map(String)).not.toContainEqual(
       expect.stringContaining(text.slice(9, 41)),
     );
@@ -47,13 +47,13 @@ describe('a key', () => {
   });
 
   it('is looked up and checked for each request', async () => {
-    const { authenticate, issue, disableKey, revokeKey, clock } = setUp();
+    const { authenticate, issue, disableKey, enableKey, revokeKey, clock } = setUp();
     const { key, text } = await issue({ expiresAt: later(clock.now(), HOUR) });
     const { id, accountId } = key;
     expect(await authenticate(text)).toMatchObject({ keyId: id, accountId });
-    expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
+    expect(await disableKey.execute({ id, accountId })).toMatchObject({ id });
     await expect(authenticate(text)).rejects.toMatchObject({ code: 'disabled_api_key', kind: 'unauthenticated' });
-    await disableKey.execute({ id, isDisabled: false });
+    await enableKey.execute({ id });
     expect(await authenticate(text)).toMatchObject({ keyId: id });
     clock.advance(HOUR);
     await expect(authenticate(text)).rejects.toMatchObject({ code: 'expired_api_key' });
@@ -70,28 +70,28 @@ describe('a key', () => {
   });
 
   it('is neither issued nor changed in a session of an earlier password', async () => {
-    const { issue, listKeys, changes } = setUp();
+    const { issue, listAllKeys, changes } = setUp();
     const { key } = await issue({ credentialVersion: 0 });
     const earlier = { credentialVersion: 1 };
     const signedOut = { code: 'signed_out', kind: 'unauthenticated' };
     await expect(issue(earlier)).rejects.toMatchObject(signedOut);
     for (const change of changes)
       await expect(change({ id: key.id, accountId: key.accountId, ...earlier })).rejects.toMatchObject(signedOut);
-    expect((await listKeys.execute()).map((each) => each.key)).toEqual([key]);
+    expect((await listAllKeys.execute()).map((each) => each.key)).toEqual([key]);
   });
 
   it('can be changed, shown and listed only by its own account', async () => {
-    const { issue, listKeys, openAccount, showKey, changes } = setUp();
+    const { issue, listAllKeys, openAccount, getKey, changes } = setUp();
     const { key } = await issue({ name: 'laptop' });
     const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
     const theirs = { id: key.id, accountId };
     for (const change of changes) await expect(change(theirs)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(showKey.execute(theirs)).rejects.toMatchObject({ code: 'not_found' });
-    const listed = async (input: object) => (await listKeys.execute(input)).map((each) => each.key);
+    await expect(getKey.execute(theirs)).rejects.toMatchObject({ code: 'not_found' });
+    const listed = async (input: object) => (await listAllKeys.execute(input)).map((each) => each.key);
     for (const owner of [{ accountId: key.accountId }, { email: 'DEV@example.com' }])
       expect(await listed(owner)).toEqual([key]);
     for (const other of [{ accountId }, { email: 'nobody@example.com' }]) expect(await listed(other)).toEqual([]);
-    expect((await showKey.execute({ id: key.id, accountId: key.accountId })).key).toEqual(key);
+    expect((await getKey.execute({ id: key.id, accountId: key.accountId })).key).toEqual(key);
   });
 
   it('is not issued with a past expiry, an unreadable name or unknown scopes, nor renamed to one', async () => {
@@ -121,19 +121,19 @@ describe('a key', () => {
   });
 
   it('is shown in pages of 25, newest first, by state and name', async () => {
-    const { issue, showKeys, revokeKey } = setUp();
+    const { issue, listKeys, revokeKey } = setUp();
     const { key: oldest } = await issue({ name: 'Shop' });
     const { accountId } = oldest;
     for (let count = 0; count < 25; count += 1) await revokeKey.execute({ id: (await issue()).key.id });
-    const first = await showKeys.execute({ accountId });
+    const first = await listKeys.execute({ accountId });
     expect(first.items).toHaveLength(25);
-    expect(await showKeys.execute({ accountId, after: first.next })).toMatchObject({ items: [oldest] });
+    expect(await listKeys.execute({ accountId, after: first.next })).toMatchObject({ items: [oldest] });
     for (const filter of [{ states: ['active', 'disabled'] }, { name: 'sho' }] as const)
-      expect((await showKeys.execute({ accountId, ...filter })).items).toEqual([oldest]);
+      expect((await listKeys.execute({ accountId, ...filter })).items).toEqual([oldest]);
   });
 
   it('is shown with the end of its ban, and with what it has called, until it has ended', async () => {
-    const { issue, ports, showKeys, showKey, authenticate, recordRequest, meterRequest, revokeKey, clock } = setUp();
+    const { issue, ports, listKeys, getKey, authenticate, recordRequest, meterRequest, revokeKey, clock } = setUp();
     const [{ key, text }, other] = [await issue(), await issue()];
     const { id, accountId } = key;
     const caller = await authenticate(text);
@@ -143,13 +143,13 @@ describe('a key', () => {
     const operations = [{ operation: 'list', lastUsedAt: startOf(MINUTE, clock.now()) }];
     const bansOf = jest.spyOn(ports.requests, 'bansOf');
     const shown = { bans: new Map([[id, bannedUntil]]), operations: new Map([[id, operations]]) };
-    expect(await showKeys.execute({ accountId })).toMatchObject(shown);
+    expect(await listKeys.execute({ accountId })).toMatchObject(shown);
     expect(bansOf).toHaveBeenCalledTimes(1);
-    expect(await showKey.execute({ id, accountId })).toMatchObject({ key: { id }, bannedUntil, operations });
-    const unused = await showKey.execute({ id: other.key.id, accountId });
+    expect(await getKey.execute({ id, accountId })).toMatchObject({ key: { id }, bannedUntil, operations });
+    const unused = await getKey.execute({ id: other.key.id, accountId });
     expect(unused).toMatchObject({ bannedUntil: undefined, operations: [] });
     await revokeKey.execute({ id });
-    expect(await showKeys.execute({ accountId })).toMatchObject({ bans: new Map(), operations: new Map() });
-    expect((await showKey.execute({ id, accountId })).bannedUntil).toBeUndefined();
+    expect(await listKeys.execute({ accountId })).toMatchObject({ bans: new Map(), operations: new Map() });
+    expect((await getKey.execute({ id, accountId })).bannedUntil).toBeUndefined();
   });
 });

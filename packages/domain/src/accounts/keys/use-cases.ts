@@ -1,24 +1,24 @@
 // Keys, for the API, the commands of operators and the portal.
 
 import type { Instant } from '../../kernel/clock.js';
-import { type ListPart, type Page, type PagePlace, readPage } from '../../kernel/page.js';
+import { type ListPart, type Page, type PagePosition, readPage } from '../../kernel/page.js';
 import type { AccountId } from '../account.js';
 import { typedAddress } from '../address.js';
 import type { AccountKey } from './api-key-repository.js';
 import {
   type ApiKey,
   type ApiKeyId,
-  decideDisabling,
   decideRenaming,
   decideRevocation,
   decideRollback,
+  decideKeySwitch,
   hasEnded,
   KEY_STATES,
   type KeyCommand,
-  type KeyDisabling,
   keyName,
   type KeyRenaming,
   type KeyState,
+  type KeySwitch,
   type OperationUse,
   requireTheirs,
 } from './api-key.js';
@@ -38,7 +38,7 @@ export interface ShownKey {
 }
 
 /** One of an account's keys, with its ban and the operations that it has called. */
-export class ShowKey {
+export class GetKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'requests' | 'clock'>) {}
 
   /** @throws DomainError `not_found` if the account has no such key. */
@@ -56,7 +56,7 @@ export class ShowKey {
 /** Keys on one page. All keys that an account may have active or disabled at a time fit on it. */
 const KEYS_PAGE = 25;
 
-export interface ShowKeysInput extends PagePlace<bigint> {
+export interface ListKeysInput extends PagePosition<bigint> {
   readonly accountId: AccountId;
   /** Only keys in one of these states. Default: all. */
   readonly states?: readonly KeyState[] | undefined;
@@ -72,13 +72,13 @@ export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
 }
 
 /** A page of an account's keys, newest first. */
-export class ShowKeys {
+export class ListKeys {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'requests' | 'clock'>) {}
 
-  async execute({ accountId, states = KEY_STATES, name, ...place }: ShowKeysInput): Promise<ShownKeys> {
+  async execute({ accountId, states = KEY_STATES, name, ...position }: ListKeysInput): Promise<ShownKeys> {
     const at = this.ports.clock.now();
     const page = await readPage<ApiKey, ApiKeyId>(
-      { ...(place as PagePlace<ApiKeyId>), limit: KEYS_PAGE },
+      { ...(position as PagePosition<ApiKeyId>), limit: KEYS_PAGE },
       ({ id }) => id,
       (part) => this.ports.apiKeys.search({ accountId, states, name, at, ...part }),
     );
@@ -95,12 +95,12 @@ export class ShowKeys {
   }
 }
 
-export interface ListKeysInput extends ListPart<ApiKeyId> {
+export interface ListAllKeysInput extends ListPart<ApiKeyId> {
   readonly email?: string | undefined;
   readonly accountId?: AccountId | undefined;
 }
 
-export class ListKeys {
+export class ListAllKeys {
   constructor(private readonly ports: Pick<KeyPorts, 'accounts' | 'apiKeys'>) {}
 
   /**
@@ -109,7 +109,7 @@ export class ListKeys {
    *
    * @throws DomainError `invalid_parameter`
    */
-  async execute(input: ListKeysInput = {}): Promise<readonly AccountKey[]> {
+  async execute(input: ListAllKeysInput = {}): Promise<readonly AccountKey[]> {
     if (input.email === undefined) return this.ports.apiKeys.list(input.accountId, input);
     const account = await this.ports.accounts.findByEmail(typedAddress(input.email));
     return account === undefined ? [] : this.ports.apiKeys.list(account.id, input);
@@ -137,15 +137,27 @@ export class RenameKey {
   }
 }
 
-/** Disables a key, or enables it again. */
 export class DisableKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
   /** @throws SignedOut; DomainError `not_found` if there is no such key, or it has ended. */
-  async execute(command: KeyDisabling): Promise<ApiKey> {
-    const now = this.ports.clock.now();
-    return this.ports.apiKeys.change(command.id as ApiKeyId, (state) => decideDisabling(state, command, now));
+  async execute(command: KeyCommand): Promise<ApiKey> {
+    return switchKey(this.ports, { ...command, isDisabled: true });
   }
+}
+
+export class EnableKey {
+  constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
+
+  /** @throws SignedOut; DomainError `not_found` if there is no such key, or it has ended. */
+  async execute(command: KeyCommand): Promise<ApiKey> {
+    return switchKey(this.ports, { ...command, isDisabled: false });
+  }
+}
+
+async function switchKey({ apiKeys, clock }: Pick<KeyPorts, 'apiKeys' | 'clock'>, command: KeySwitch): Promise<ApiKey> {
+  const now = clock.now();
+  return apiKeys.change(command.id as ApiKeyId, (state) => decideKeySwitch(state, command, now));
 }
 
 export class RevokeKey {

@@ -13,7 +13,7 @@ export interface AccountMailSender {
   /**
    * Resolves once the mail is delivered, within `timeout` milliseconds.
    *
-   * @throws RefusedForGood if the address accepts no mail; another Error if a retry may succeed. Neither contains the
+   * @throws PermanentFailure if the address accepts no mail; another Error if a retry may succeed. Neither contains the
    * address or the token.
    */
   send(mail: AccountMail, timeout: number): Promise<void>;

@@ -211,15 +211,15 @@ describe('an account that begins with a mail', () => {
   });
 
   it('does not begin with a password alone, and without mail it begins by that or by a command alone', async () => {
-    const { signUp, requestSignUp, showSignUp, sendMail, ports, listAccounts } = openStore();
+    const { signUp, requestSignUp, getSignUp, sendMail, ports, listAccounts } = openStore();
     const unavailable = { code: 'service_unavailable' };
-    expect(await showSignUp.execute()).toBe('password');
+    expect(await getSignUp.execute()).toBe('password');
     await expect(requestSignUp()).rejects.toMatchObject(unavailable);
     const command = createApplication(ports, testPolicy());
-    expect(await command.showSignUp.execute()).toBe('command');
+    expect(await command.getSignUp.execute()).toBe('command');
     await expect(command.signUp.execute({ email: EMAIL, password: PASSWORD })).rejects.toMatchObject(unavailable);
     await sendMail();
-    expect(await showSignUp.execute()).toBe('link');
+    expect(await getSignUp.execute()).toBe('link');
     await expect(signUp()).rejects.toMatchObject(unavailable);
     expect(await listAccounts.execute()).toEqual([]);
   });

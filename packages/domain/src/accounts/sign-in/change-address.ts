@@ -31,7 +31,7 @@ export class ChangeAddress {
     const confirmer = await this.confirmerOf(found, person, password);
     const command = { noticeId: newAccountMailId(cryptography), confirmer };
     const now = clock.now();
-    return credentials.follow('change', tokenHash, (link) => decideAddressChange(link, command, now));
+    return credentials.useLink('change', tokenHash, (link) => decideAddressChange(link, command, now));
   }
 
   /** The account of the token. Undefined if the token is unknown or used. */

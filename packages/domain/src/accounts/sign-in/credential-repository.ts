@@ -45,7 +45,7 @@ export interface CredentialRepository {
    *
    * @throws DomainError `email_taken` if an account with the new address was opened meanwhile.
    */
-  follow(
+  useLink(
     kind: LinkKind,
     tokenHash: string,
     decide: (link: MailedLink | undefined) => CredentialsChange | undefined,

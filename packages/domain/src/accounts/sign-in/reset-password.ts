@@ -32,6 +32,6 @@ export class ResetPassword {
     const passwordHash = await this.ports.passwordHasher.hash(newPassword(password, isWeak));
     const now = this.ports.clock.now();
     const command = { passwordHash, noticeId: newAccountMailId(this.ports.cryptography) };
-    return this.ports.credentials.follow('reset', tokenHash, (link) => decideReset(link, command, now));
+    return this.ports.credentials.useLink('reset', tokenHash, (link) => decideReset(link, command, now));
   }
 }

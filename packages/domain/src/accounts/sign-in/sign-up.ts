@@ -17,7 +17,7 @@ import type { HolderOptions, HolderPorts } from './ports.js';
  */
 export type SignUpWay = 'link' | 'password' | 'command';
 
-export class ShowSignUp {
+export class GetSignUp {
   constructor(
     private readonly ports: Pick<HolderPorts, 'deployment'>,
     private readonly options: Pick<HolderOptions, 'opensUnproven'>,
@@ -124,6 +124,6 @@ async function requireWay(
   ports: Pick<HolderPorts, 'deployment'>,
   options: Pick<HolderOptions, 'opensUnproven'>,
 ): Promise<void> {
-  if ((await new ShowSignUp(ports, options).execute()) === way) return;
+  if ((await new GetSignUp(ports, options).execute()) === way) return;
   throw new DomainError(kernelErrors.service_unavailable, 'accounts begin in another way here');
 }

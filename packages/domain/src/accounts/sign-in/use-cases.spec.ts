@@ -140,15 +140,15 @@ describe('a signed-in person', () => {
   });
 
   it('ends what acts for the account without its password, and nobody does who is signed out', async () => {
-    const { signUp, issueKey, endAccess, showKeys } = setUp();
+    const { signUp, issueKey, endAccess, listKeys } = setUp();
     const { id: accountId, credentialVersion } = await signUp();
     await issueKey.execute({ accountId, credentialVersion });
     const states = { accountId, states: ['active'] as const };
     const late = endAccess.execute({ accountId, credentialVersion: credentialVersion - 1 });
     await expect(late).rejects.toMatchObject({ code: 'signed_out' });
-    expect((await showKeys.execute(states)).items).toHaveLength(1);
+    expect((await listKeys.execute(states)).items).toHaveLength(1);
     await endAccess.execute({ accountId, credentialVersion });
-    expect((await showKeys.execute(states)).items).toEqual([]);
+    expect((await listKeys.execute(states)).items).toEqual([]);
   });
 
   it('closes the account by the password, and then it is not found', async () => {

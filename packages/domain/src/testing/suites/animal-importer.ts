@@ -1,7 +1,7 @@
 import { type Animal, type AnimalId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
 import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importer.js';
 import type { CategoryPolicy } from '../../categories/category.js';
-import { AddCategory, RemoveCategory } from '../../categories/use-cases.js';
+import { AddCategory, DeleteCategory } from '../../categories/use-cases.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { asStored, atOnce, eventless, NOON, openBefore, openedAnimals } from './fixtures.js';
 import type { Opened, OpenedAnimals, TestFramework } from './framework.js';
@@ -194,7 +194,7 @@ export function animalImporterSuite(
       const { ports } = strict;
       const { id: known } = await new AddCategory(ports).execute({ name: 'known' });
       const { id: other } = await new AddCategory(ports).execute({ name: 'other' });
-      await ports.categories.remove(other, () => undefined);
+      await ports.categories.delete(other, () => undefined);
       const importStrictly = async (...rows: readonly Row[]) =>
         (await ports.animalImporter.importAll(inParts(rows), () => true)).refused;
       const refused = await importStrictly({ categoryId: known }, { categoryId: other }, { id: 7n, categoryId: -5n });
@@ -209,13 +209,13 @@ export function animalImporterSuite(
     it('puts no animal into a category that is removed meanwhile, under strict ones', async () => {
       const strict = await open('strict');
       const { ports } = strict;
-      const removeCategory = new RemoveCategory(ports);
+      const deleteCategory = new DeleteCategory(ports);
       for (let round = 0; round < 3; round += 1) {
         const { id } = await new AddCategory(ports).execute({ name: `category ${round}` });
         const rows = Array.from({ length: 20 }, () => ({ categoryId: id }));
         const [stored, removed] = await Promise.all([
           ports.animalImporter.importAll(inParts(rows), () => true),
-          removeCategory.execute({ id }).catch(() => 'refused'),
+          deleteCategory.execute({ id }).catch(() => 'refused'),
         ]);
         expect([stored.refused.count, removed]).toEqual(removed === 'refused' ? [0, removed] : [20, undefined]);
       }

@@ -2,7 +2,7 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import {
   type ApiKey,
   type ApiKeyId,
-  decideDisabling,
+  decideKeySwitch,
   endOf,
   KEY_STATES,
   type KeyState,
@@ -15,7 +15,7 @@ import type { AccountMailId } from '../../accounts/mails/account-mail.js';
 import { SCOPES } from '../../accounts/scope.js';
 import { DAY, HOUR, type Instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import type { PagePlace } from '../../kernel/page.js';
+import type { PagePosition } from '../../kernel/page.js';
 import {
   addKey,
   atOnce,
@@ -304,11 +304,11 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const lasting = await add({ accountId, createdAt: longAgo });
       const records = ports.requestRecords;
       for (const { id } of [second, lasting]) {
-        const refusal = { operation: 'list', code: 'key_banned', requestId: unique.name() };
-        const used = { accountId, keyId: id, at: now, isUse: true, isAdmitted: false, operation: 'list', refusal };
+        const failedRequest = { operation: 'list', code: 'key_banned', requestId: unique.name() };
+        const used = { accountId, keyId: id, at: now, isUse: true, isAdmitted: false, operation: 'list', failedRequest };
         records.record(used);
       }
-      await until(async () => (await records.listRefusals(accountId)).length === 2);
+      await until(async () => (await records.listFailedRequests(accountId)).length === 2);
       expect(await keys.purge(ended)).toBe(4);
       expect(await keys.purge(ended)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
@@ -316,7 +316,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.findByHash(second.hash)).toBeUndefined();
       expect(await operationsOf(second.id)).toEqual([]);
       expect(await operationsOf(lasting.id)).toHaveLength(1);
-      expect(await records.listRefusals(accountId)).toMatchObject([{ keyId: lasting.id }]);
+      expect(await records.listFailedRequests(accountId)).toMatchObject([{ keyId: lasting.id }]);
       expect(await records.listUsage(accountId, 'day', longAgo)).toMatchObject([{ refused: 1 }]);
       const next = await add({ accountId });
       expect(next.id > lasting.id).toBe(true);
@@ -361,7 +361,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         added = (await oftenerThanAPage(() => add({ accountId, expiresAt: now }))).map(({ id }) => id);
       });
       const newestFirst = () => added.toReversed();
-      const page = (place: PagePlace<ApiKeyId>) =>
+      const page = (place: PagePosition<ApiKeyId>) =>
         keys.search({ accountId, states: KEY_STATES, at: now, limit: 101, ...place });
       for (const [question, expected, ask] of [
         ['list', () => added, async () => (await keys.list(accountId, { limit: 101 })).map(({ key }) => key)],
@@ -406,7 +406,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const { id: revokedId } = await add({ accountId, expiresAt: later(now, HOUR) });
       const { id: endedId } = await add({ accountId, expiresAt: later(now, HOUR) });
       const disable = (id: ApiKeyId) =>
-        keys.change(id, (state) => decideDisabling(state, { id, isDisabled: true }, now));
+        keys.change(id, (state) => decideKeySwitch(state, { id, isDisabled: true }, now));
       const disabled = await disable(disabledId);
       await disable(revokedId);
       // By a clock that is ahead.

@@ -1,6 +1,6 @@
 import { type Animal, type AnimalChange, type CategoryId, newAnimal } from '../../animals/animal.js';
 import { type Category, type CategoryPolicy, decideAddition } from '../../categories/category.js';
-import { AddCategory, NameCategory, RemoveCategory } from '../../categories/use-cases.js';
+import { AddCategory, NameCategory, DeleteCategory } from '../../categories/use-cases.js';
 import type { Condition } from '../../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../kernel/page.js';
@@ -39,7 +39,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
     const add = (text = unique.name()) => new AddCategory(ports).execute({ name: text });
     const put = (id: bigint, text: string, condition?: Condition<Category>) =>
       new NameCategory(ports).execute({ id, name: text, condition });
-    const remove = (id: bigint) => new RemoveCategory(ports).execute({ id });
+    const remove = (id: bigint) => new DeleteCategory(ports).execute({ id });
     const addAnimal = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const find = (id: bigint) => ports.categories.findById(id as CategoryId);
     const idsOf = (found: readonly Category[]) => found.map(({ id }) => id);
@@ -79,7 +79,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
 
     it('decides a removal on the category, and whether an animal has it', async () => {
       const category = await add();
-      const removal = (id: bigint) => stateOf((refuse) => ports.categories.remove(id as CategoryId, refuse));
+      const removal = (id: bigint) => stateOf((refuse) => ports.categories.delete(id as CategoryId, refuse));
       expect(await removal(category.id)).toEqual({ category, isUsed: false });
       await addAnimal(category.id);
       expect(await removal(category.id)).toEqual({ category, isUsed: true });
@@ -142,7 +142,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       const before = await ports.categories.list({ limit: 1_000 });
       await stateOf((refuse) => ports.categories.add(unique.name(), refuse));
       await stateOf((refuse) => ports.categories.name({ id: category.id, name: unique.name() }, refuse));
-      await stateOf((refuse) => ports.categories.remove(category.id, refuse));
+      await stateOf((refuse) => ports.categories.delete(category.id, refuse));
       expect(await ports.categories.list({ limit: 1_000 })).toEqual(before);
     });
 
@@ -249,7 +249,7 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
     it('holds a change of an animal to the category that it names, even the animal’s own, and to no other', async () => {
       const { id } = await addCategory();
       const animal = await add(id);
-      await ports.categories.remove(id, () => undefined);
+      await ports.categories.delete(id, () => undefined);
       await expect(move(animal, { categoryId: id })).rejects.toMatchObject(UNKNOWN);
       expect(await ports.animals.findById(animal.id)).toEqual(animal);
       expect(await move(animal, { name: 'Milo' })).toEqual({ ...animal, name: 'Milo' });
@@ -259,7 +259,7 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
       const category = await addCategory();
       const removing = transact(async (transaction) => {
         await ports.animals.add(newAnimal({ name: 'Luna', categoryId: category.id }), transaction);
-        return stateOf((refuse) => ports.categories.remove(category.id, refuse));
+        return stateOf((refuse) => ports.categories.delete(category.id, refuse));
       });
       expect(await removing).toEqual({ category, isUsed: true });
     });
@@ -269,7 +269,7 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
       for (let round = 0; round < 15; round += 1) {
         const category = await addCategory();
         const stored = await add(other.id);
-        const remove = () => new RemoveCategory(ports).execute(category);
+        const remove = () => new DeleteCategory(ports).execute(category);
         const removing = round % 2 === 0 ? [remove()] : [];
         const adding = Array.from({ length: 1 + (round % 4) }, (_, index) =>
           (index + round) % 3 === 0 ? move(stored, { categoryId: category.id }) : add(category.id),

@@ -62,12 +62,12 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     const signUp = (email: string, passwordHash: string) =>
       credentials.open(email, (holder) => decideSignUp(holder, { email, scopes: undefined, passwordHash }, NOON));
     const reset = ({ tokenHash }: UniqueLink, passwordHash = 'new') =>
-      credentials.follow('reset', tokenHash, (link) =>
+      credentials.useLink('reset', tokenHash, (link) =>
         decideReset(link, { passwordHash, noticeId: unique.name() as AccountMailId }, NOON),
       );
     const changeAddress = ({ tokenHash }: UniqueLink) => {
       const command = { noticeId: unique.name() as AccountMailId, confirmer: { current: 'hash' } };
-      return credentials.follow('change', tokenHash, (link) => decideAddressChange(link, command, NOON));
+      return credentials.useLink('change', tokenHash, (link) => decideAddressChange(link, command, NOON));
     };
     const change = async ({ id }: Account, changed: Omit<CredentialsChange, 'credentials'> & Partial<Credentials>) => {
       const { account, passwordHash, ...rest } = changed;
@@ -241,14 +241,24 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('deletes the account’s refusals and hours of usage if it closes it, and no others', async () => {
         const [account, bystander] = [await opened(), await opened()];
-        const refusal = { operation: 'list', code: 'invalid_parameter', requestId: unique.name() };
+        const failedRequest = { operation: 'list', code: 'invalid_parameter', requestId: unique.name() };
         for (const owner of [account, bystander]) {
           const { id: keyId } = await addKey(ports, unique.key(owner));
-          ports.requestRecords.record({ accountId: owner.id, keyId, at: NOON, isUse: true, isAdmitted: true, refusal });
+          ports.requestRecords.record({
+            accountId: owner.id,
+            keyId,
+            at: NOON,
+            isUse: true,
+            isAdmitted: true,
+            failedRequest,
+          });
         }
         const kept = async ({ id }: Account) => {
           const { requestRecords: records } = ports;
-          return [(await records.listRefusals(id)).length, (await records.listUsage(id, 'hour', instant(0))).length];
+          return [
+            (await records.listFailedRequests(id)).length,
+            (await records.listUsage(id, 'hour', instant(0))).length,
+          ];
         };
         await until(async () => (await kept(bystander)).join() === '1,1');
         await change(account, { keysRevokedAt: NOON });
@@ -314,7 +324,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         completeSignUp: () => timesDecided(credentials.completeSignUp.bind(credentials, signUpHash), open),
         change: () => timesDecided(credentials.change.bind(credentials, id), keep),
         follow: () =>
-          timesDecided(credentials.follow.bind(credentials, 'reset', tokenHash), (link: MailedLink | undefined) =>
+          timesDecided(credentials.useLink.bind(credentials, 'reset', tokenHash), (link: MailedLink | undefined) =>
             keep(link?.credentials),
           ),
       }))
@@ -324,7 +334,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     describe('a link', () => {
       /** The link on which a refused decision was made. */
       const followed = (kind: LinkKind, tokenHash: string) =>
-        stateOf<MailedLink | undefined>((refuse) => credentials.follow(kind, tokenHash, refuse));
+        stateOf<MailedLink | undefined>((refuse) => credentials.useLink(kind, tokenHash, refuse));
 
       it('is found by its own token and kind, with its account and the address that it was mailed to', async () => {
         const account = await opened('hash');
@@ -355,7 +365,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await followed('reset', tokenHash)).toBeDefined();
         const changed = { account: { ...account, provenAt: NOON }, passwordHash: 'next' };
         const decide = () => ({ credentials: changed, revokedLinks: ['reset'] as const });
-        expect(await credentials.follow('reset', tokenHash, decide)).toEqual(changed.account);
+        expect(await credentials.useLink('reset', tokenHash, decide)).toEqual(changed.account);
         expect(await credentials.findById(account.id)).toEqual(changed);
         expect(await credentials.findLink('reset', tokenHash)).toBeUndefined();
       });
@@ -363,7 +373,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('stays if the change doesn’t revoke its kind', async () => {
         const { tokenHash } = await newLink('change', await opened());
         const keep = (link: MailedLink | undefined) => link && { credentials: link.credentials, revokedLinks: [] };
-        expect(await credentials.follow('change', tokenHash, keep)).toBeDefined();
+        expect(await credentials.useLink('change', tokenHash, keep)).toBeDefined();
         expect(await credentials.findLink('change', tokenHash)).toBeDefined();
       });
 

@@ -2,7 +2,7 @@ import { type Account, type AccountId, closedEmail } from '../../accounts/accoun
 import { publishedData, type StoreEvent } from '../../events/event.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import type { PagePlace } from '../../kernel/page.js';
+import type { PagePosition } from '../../kernel/page.js';
 import {
   decideQueueing,
   deliveryEnded,
@@ -12,7 +12,7 @@ import {
   type MessageStatus,
   type QueueingState,
 } from '../../messages/message.js';
-import type { MessagePlace, MessageQuery, MessageQueue } from '../../messages/message-queue.js';
+import type { MessagePosition, MessageQuery, MessageQueue } from '../../messages/message-queue.js';
 import { deliveryQueue } from './delivery-queue.js';
 import {
   addMessage,
@@ -78,7 +78,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       await add();
       const expected = added.toSorted((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
       expect(await messages.listOwn({ accountId: own.id, limit: 7 })).toEqual(expected);
-      const questions: [PagePlace<MessagePlace>, Message[]][] = [[{}, expected.slice(0, 2)]];
+      const questions: [PagePosition<MessagePosition>, Message[]][] = [[{}, expected.slice(0, 2)]];
       for (const [place, message] of expected.entries()) {
         questions.push([{ after: message }, expected.slice(place + 1, place + 3)]);
         questions.push([{ before: message }, expected.slice(Math.max(0, place - 2), place)]);

@@ -5,7 +5,7 @@ import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import type { StoreEvent } from '../../events/event.js';
 import type { DomainError } from '../../kernel/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
-import { MAX_PAGE_SIZE, type PagePlace } from '../../kernel/page.js';
+import { MAX_PAGE_SIZE, type PagePosition } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import {
   decideEnd,
@@ -237,7 +237,7 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
     ['', () => [{}]],
     [' behind an id', (ids) => ids.map((after) => ({ after }))],
     [' before an id', (ids) => ids.map((before) => ({ before }))],
-  ] satisfies readonly [string, (ids: readonly OrderId[]) => readonly PagePlace<OrderId>[]][])
+  ] satisfies readonly [string, (ids: readonly OrderId[]) => readonly PagePosition<OrderId>[]][])
     it(`lists an account’s orders${where}, all or those of a status, ascending and no more than asked for`, async () => {
       const { accountId, other, orders, placed, end } = opened();
       const all: Order[] = [];
@@ -247,7 +247,7 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
         const status = ORDER_STATUSES[index % ORDER_STATUSES.length] ?? 'placed';
         all.push(status === 'placed' ? order : await end(order.id, status));
       }
-      const places: readonly PagePlace<OrderId>[] = placesOf([0, 5, 6, 11].map((index) => present(all[index]).id));
+      const places: readonly PagePosition<OrderId>[] = placesOf([0, 5, 6, 11].map((index) => present(all[index]).id));
       for (const status of [undefined, ...ORDER_STATUSES])
         for (const { after, before } of places)
           for (const limit of [2, 100]) {

@@ -40,7 +40,7 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
     const count = async (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
       counter.count({ requester, limits: free, now, ...changes });
     const look = (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
-      counter.look({ requester, limits: free, now, ...changes });
+      counter.peek({ requester, limits: free, now, ...changes });
     const countTimes = (times: number, now: Instant, changes?: Partial<CountedRequest>): Promise<Verdict[]> =>
       atOnce(times, () => count(now, changes));
     const admitted = (verdicts: readonly Verdict[]) => verdicts.filter(({ outcome }) => outcome === 'admitted').length;

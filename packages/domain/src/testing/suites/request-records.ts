@@ -2,8 +2,13 @@ import type { AccountId } from '../../accounts/account.js';
 import type { ApiKeyId, KeyRequester } from '../../accounts/keys/api-key.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import { sumOf } from '../../limits/show-usage.js';
-import { MOST_REFUSALS, type Refusal, type RequestRecords, type UsageSpan } from '../../limits/request-records.js';
+import { sumOf } from '../../limits/get-usage.js';
+import {
+  MOST_FAILED_REQUESTS,
+  type FailedRequest,
+  type RequestRecords,
+  type UsageSpan,
+} from '../../limits/request-records.js';
 import { addKey, closeAccount, NOON, openBefore, openWithPassword, present, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -179,15 +184,15 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       });
     });
 
-    describe('of refusals', () => {
-      const record = (key: KeyRequester, milliseconds = 0, changes: Partial<Refusal> = {}) => {
-        const refusal = { operation: 'list', code: 'invalid_parameter', requestId: unique.name(), ...changes };
+    describe('of failed requests', () => {
+      const record = (key: KeyRequester, milliseconds = 0, changes: Partial<FailedRequest> = {}) => {
+        const failedRequest = { operation: 'list', code: 'invalid_parameter', requestId: unique.name(), ...changes };
         const at = later(NOON, milliseconds);
-        records.record({ ...key, at, isUse: true, refusal });
-        return { ...refusal, at, keyId: key.keyId };
+        records.record({ ...key, at, isUse: true, failedRequest });
+        return { ...failedRequest, at, keyId: key.keyId };
       };
-      const untilThere = (accountId: AccountId, { requestId }: Refusal) =>
-        until(async () => (await records.listRefusals(accountId, requestId)).length > 0);
+      const untilThere = (accountId: AccountId, { requestId }: FailedRequest) =>
+        until(async () => (await records.listFailedRequests(accountId, requestId)).length > 0);
 
       it('are those of each account, the latest first, with their keys', async () => {
         const one = await newKey();
@@ -199,7 +204,7 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         const sameTime = record(one, 1);
         await untilThere(one.accountId, sameTime);
         await ports.apiKeys.change(one.keyId, (state) => ({ ...present(state.key), name: 'renamed' }));
-        expect(await records.listRefusals(one.accountId)).toEqual(
+        expect(await records.listFailedRequests(one.accountId)).toEqual(
           [third, sameTime, second, first].map((each) => {
             const name = each.keyId === one.keyId ? 'renamed' : undefined;
             return { ...each, key: { name, ending: 'wxyz' } };
@@ -212,7 +217,7 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         const [wanted, , theirs] = [record(key), record(key), record(strangers)];
         await untilThere(key.accountId, wanted);
         await untilThere(strangers.accountId, theirs);
-        const found = (requestId: string) => records.listRefusals(key.accountId, requestId);
+        const found = (requestId: string) => records.listFailedRequests(key.accountId, requestId);
         expect(await found(wanted.requestId)).toMatchObject([wanted]);
         for (const id of [wanted.requestId.slice(0, -1), `${wanted.requestId}0`, '%', '', theirs.requestId]) {
           expect(await found(id)).toEqual([]);
@@ -226,14 +231,16 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       it('are the last 100 of each account, however many there are at once or over time', async () => {
         const [key, strangers] = [await newKey(), await newKey()];
         const theirs = record(strangers);
-        const all: (Refusal & { readonly at: Instant })[] = [];
+        const all: (FailedRequest & { readonly at: Instant })[] = [];
         for (const until of [60, 150, 151, 300]) {
           while (all.length < until) all.push(record(key, all.length));
           await untilThere(key.accountId, all.at(-1) ?? theirs);
-          if (until < MOST_REFUSALS) continue;
-          expect(await records.listRefusals(key.accountId)).toMatchObject(all.slice(-MOST_REFUSALS).reverse());
+          if (until < MOST_FAILED_REQUESTS) continue;
+          expect(await records.listFailedRequests(key.accountId)).toMatchObject(
+            all.slice(-MOST_FAILED_REQUESTS).reverse(),
+          );
         }
-        expect(await records.listRefusals(strangers.accountId)).toMatchObject([theirs]);
+        expect(await records.listFailedRequests(strangers.accountId)).toMatchObject([theirs]);
       });
 
       it('before an instant are deleted, and no others', async () => {
@@ -241,18 +248,18 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         record(key, -1_000 * MINUTE);
         const [second, third] = [record(key, -999 * MINUTE), record(key, -998 * MINUTE)];
         await untilThere(key.accountId, third);
-        expect(await records.purgeRefusals(second.at)).toBe(1);
-        expect(await records.listRefusals(key.accountId)).toMatchObject([third, second]);
+        expect(await records.purgeFailedRequests(second.at)).toBe(1);
+        expect(await records.listFailedRequests(key.accountId)).toMatchObject([third, second]);
       });
 
       it('of a closed account are deleted, and no more are taken', async () => {
         const [key, others] = [await newKey(), await newKey()];
         await untilThere(key.accountId, record(key));
         await close(key.accountId);
-        expect(await records.listRefusals(key.accountId)).toEqual([]);
+        expect(await records.listFailedRequests(key.accountId)).toEqual([]);
         record(key, 0, { code: 'revoked_api_key' });
         await untilThere(others.accountId, record(others));
-        expect(await records.listRefusals(key.accountId)).toEqual([]);
+        expect(await records.listFailedRequests(key.accountId)).toEqual([]);
       });
     });
   });

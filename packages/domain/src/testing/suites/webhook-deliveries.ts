@@ -1,6 +1,6 @@
 import type { PublishedEvent } from '../../events/event.js';
 import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
-import type { PagePlace } from '../../kernel/page.js';
+import type { PagePosition } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { deliveryBody, type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
 import { MOST_PINGS, type WebhookId } from '../../webhooks/webhook.js';
@@ -85,7 +85,7 @@ export function webhookDeliveries(
   it('shows the deliveries of a webhook, newest first, forwards and back, and the body of each', async () => {
     const webhook = await store.add();
     const ids = (await store.ping(webhook, 4)).reverse();
-    const list = async (place: PagePlace<DeliveryId>) =>
+    const list = async (place: PagePosition<DeliveryId>) =>
       (await queue.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
     expect(await list({})).toEqual(ids.slice(0, 2));
     for (const [place, id] of ids.entries()) {

@@ -86,7 +86,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     const reset = async (owner: Account) => {
       const link = unique.link(owner);
       await mailLink(ports, 'reset', link);
-      await ports.credentials.follow('reset', link.tokenHash, (state) =>
+      await ports.credentials.useLink('reset', link.tokenHash, (state) =>
         decideReset(state, { passwordHash: 'next', noticeId: unique.name() as AccountMailId }, NOON),
       );
     };
@@ -116,7 +116,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
         const none = { account: owner, key: undefined, webhook: undefined };
         expect(await stateOf((refuse) => webhooks.rotate(command, refuse))).toEqual({ ...none, past: [] });
         expect(await stateOf((refuse) => webhooks.change(command, refuse))).toEqual(none);
-        expect(await stateOf((refuse) => webhooks.remove(command, refuse))).toEqual(none);
+        expect(await stateOf((refuse) => webhooks.delete(command, refuse))).toEqual(none);
         expect(await stateOf((refuse) => webhooks.lock(command, refuse))).toEqual(none);
       }
     });
@@ -141,7 +141,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       const changed = { ...shown(webhook), ...change, updatedAt: at };
       const past = [{ secret: webhook.secret, until: later(at, DAY) }];
       expect(await secretsOf(changed)).toEqual({ current: 'whsec_b', past });
-      expect(await stateOf((refuse) => webhooks.remove(command, refuse))).toMatchObject({ webhook: changed });
+      expect(await stateOf((refuse) => webhooks.delete(command, refuse))).toMatchObject({ webhook: changed });
       expect(await stored(changed)).toEqual(changed);
     });
 
@@ -215,7 +215,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
         command,
         counted(() => ({ webhook, secret: 'whsec_b', until: NOON })),
       );
-      await webhooks.remove(
+      await webhooks.delete(
         command,
         counted(() => undefined),
       );
@@ -245,7 +245,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
 
     it('forgets what is removed', async () => {
       const [removed, kept] = [await add(), await add()];
-      await webhooks.remove(byOperator(removed), () => undefined);
+      await webhooks.delete(byOperator(removed), () => undefined);
       expect([await isGone(removed), await isGone(kept)]).toEqual([true, false]);
     });
 
@@ -280,7 +280,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
         });
         expect(await stateOf((refuse) => webhooks.rotate(command, refuse))).toEqual({ ...state, past: [] });
         expect(await stateOf((refuse) => webhooks.change(command, refuse))).toEqual(state);
-        expect(await stateOf((refuse) => webhooks.remove(command, refuse))).toEqual(state);
+        expect(await stateOf((refuse) => webhooks.delete(command, refuse))).toEqual(state);
         expect(await stateOf((refuse) => webhooks.lock(command, refuse))).toEqual(state);
       };
       const [byKey, byPerson] = [{ keyId: key.id }, { credentialVersion: owner.credentialVersion }];

@@ -50,7 +50,7 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
     webhooks.add(byOperator({ accountId: owner.id }), () => newWebhook(owner, unique, fields));
   const change = (changed: Webhook, fields: Partial<WebhookFields>) =>
     webhooks.change(byOperator(changed), ({ webhook }) => ({ ...present(webhook), ...fields }));
-  const remove = (webhook: Webhook) => webhooks.remove(byOperator(webhook), () => undefined);
+  const remove = (webhook: Webhook) => webhooks.delete(byOperator(webhook), () => undefined);
   const clear = async () => {
     for (const owner of [account, other]) for (const webhook of await webhooks.list(owner.id)) await remove(webhook);
   };

@@ -47,20 +47,20 @@ export interface AccountUsage {
   readonly total: Outcomes;
 }
 
-export interface ShowUsageInput {
+export interface GetUsageInput {
   readonly accountId: AccountId;
   /** The key whose hours and days are shown. Default: all keys together. */
   readonly keyId?: ApiKeyId | undefined;
 }
 
 /** An account's use of its plan, now and over the last hours and days. */
-export class ShowUsage {
+export class GetUsage {
   constructor(
     private readonly ports: Pick<LimitPorts, 'accounts' | 'apiKeys' | 'requests' | 'requestRecords' | 'clock'>,
   ) {}
 
   /** @throws DomainError `not_found` if there is no such account, it is closed, or it has no such key. */
-  async execute({ accountId, keyId }: ShowUsageInput): Promise<AccountUsage> {
+  async execute({ accountId, keyId }: GetUsageInput): Promise<AccountUsage> {
     const now = this.ports.clock.now();
     const [firstHour, firstDay] = [firstOf('hour', HOURS_SHOWN, now), firstOf('day', DAYS_SHOWN, now)];
     const startOfDay = startOf(USAGE_SPANS.day, now);
@@ -91,7 +91,7 @@ export class ShowUsage {
     const { minute, day } =
       requester === undefined
         ? verdictOn(NO_USAGE, limits, undefined, now)
-        : await this.ports.requests.look({ requester, limits, now });
+        : await this.ports.requests.peek({ requester, limits, now });
     return {
       plan: account.plan,
       minute,

@@ -48,7 +48,7 @@ export interface SocketResponder {
 }
 
 /** Answers the requests that Node would answer with an empty body, or not at all. */
-export class SocketRefusals {
+export class SocketFaults {
   private readonly pipelines = new WeakMap<Socket, Pipeline>();
 
   constructor(
