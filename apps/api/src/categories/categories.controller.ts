@@ -148,9 +148,9 @@ export class CategoriesController {
     id: 'deleteCategory',
     scope: 'pets:manage',
     stability: 'beta',
-    summary: 'Remove a category',
+    summary: 'Delete a category',
     description:
-      'Removes the category. While an animal has it, or is being given it, it is refused with 409 `category_in_use`.',
+      'Deletes the category. While an animal has it, or is being given it, it is refused with 409 `category_in_use`.',
     success: { 204: ['The category has been removed.'] },
     refusals: [404, 409],
   })
