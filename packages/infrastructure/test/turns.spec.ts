@@ -139,6 +139,7 @@ describe('turns of accounts', () => {
         when: 'all have failed',
         error: new DomainError(kernelErrors.service_unavailable, 'down'),
       },
+      { is: 'service_unavailable', when: 'a defect ended it', error: new TypeError('a defect') },
     ])('is $is if $when', async ({ is, error }) => {
       runEach(alice, 'a1', 'a2', 'a3');
       const refused = expect(run(alice, 'a4')).rejects.toMatchObject({ code: is });

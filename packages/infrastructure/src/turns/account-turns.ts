@@ -156,8 +156,8 @@ export class AccountTurns {
   private begin<Result>(id: AccountId, line: Line, work: Work<Result>, weight: number): Promise<Result> {
     this.running += weight;
     line.running += weight;
-    const end = (isOutage: boolean) => {
-      if (!isOutage) line.answered += 1;
+    const end = (isAnswered: boolean) => {
+      if (isAnswered) line.answered += 1;
       this.running -= weight;
       line.running -= weight;
       this.forgetIdle(id, line);
@@ -166,10 +166,11 @@ export class AccountTurns {
     const result = started(work);
     result.then(
       () => {
-        end(false);
+        end(true);
       },
       (error: unknown) => {
-        end(isUnavailable(error));
+        // An outage or a defect of the service is no answer.
+        end(error instanceof DomainError && error.kind !== 'unavailable');
       },
     );
     return result;
@@ -249,8 +250,4 @@ function newLine({ plan }: Owner): Line {
 
 function unavailable(): DomainError {
   return new DomainError(kernelErrors.service_unavailable, 'the service is busy, try again later');
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof DomainError && error.kind === 'unavailable';
 }
