@@ -31,7 +31,7 @@ export async function serveApi({ settings, stopping, log, tracing, store }: Open
   const isEmbedded = settings.DATABASE_URL === undefined;
   if (isEmbedded) await seedCatalogue(application);
   const key = isEmbedded ? await demoKey(application, settings.DATA_DIR) : undefined;
-  const metrics = new ApiMetrics(read, turns, OPERATIONS);
+  const metrics = new ApiMetrics(read, OPERATIONS);
   metrics.watchLog(log);
   const api = await createApi({
     application,

@@ -78,7 +78,7 @@ export * from './orders/use-cases.js';
 export { isoTime, type JsonFields } from './published/json.js';
 export { type MessageJson, messageJson, messageJsonText } from './published/message.js';
 export { type OrderJson, orderJson, orderJsonText } from './published/order.js';
-export { PET_TEXT_BEFORE_ID, type PetJson, petJson, petJsonText, petTextBehindId } from './published/pet.js';
+export { PET_JSON_FIELDS, type PetJson, petJson, petJsonText } from './published/pet.js';
 export * from './purge-expired.js';
 export * from './limits/quota.js';
 export * from './limits/request-counter.js';

@@ -80,8 +80,8 @@ const SMTP_POLL = { interval: 20_000, timeout: 5_000 };
 /** The state of the process, for metrics. */
 export interface Readings {
   /**
-   * Connections to PostgreSQL. `waiting` counts the callers that wait for one, `givenUp` the connections whose work goes
-   * on although its callers have been told that it takes too long.
+   * Connections to PostgreSQL. `waiting` counts the callers that wait for one or for their turn, `givenUp` the
+   * connections whose work goes on although its callers have been told that it takes too long.
    */
   readonly pool: Readonly<Record<'idle' | 'used' | 'size' | 'waiting' | 'givenUp', number>>;
   /** Requests that this process decided by itself because Redis did not answer. */
@@ -139,6 +139,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(limits.close);
     const senders = await openSenders(config, { monitor, onEvent });
     opened.push(senders.close);
+    const turns = new Turns(max);
     return {
       ports: {
         ...storedPorts(dataSource, direct, config),
@@ -153,12 +154,12 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
         cryptography: nodeCryptography,
         domainToAscii: domainToASCII,
       },
-      turns: new Turns(max),
+      turns,
       secret: (name) => sharedSecret(dataSource, name),
       isReady: readiness.isReady,
       checkClock: readiness.checkClock,
       read: () => ({
-        pool: poolStateOf(dataSource),
+        pool: withWaiting(poolStateOf(dataSource), turns.waitingCount),
         limitFallbacks: limits.fallbacks(),
         droppedFailedRequests: limits.records.droppedFailedRequests,
         dependencies: monitor.read(),
@@ -170,6 +171,10 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     await close();
     throw explained(error, (used === 'DATABASE_DIRECT_URL' ? directDatabaseUrl : undefined) ?? databaseUrl, used);
   }
+}
+
+function withWaiting(pool: Readings['pool'], more: number): Readings['pool'] {
+  return { ...pool, waiting: pool.waiting + more };
 }
 
 /** The ports whose adapters only need the database. */

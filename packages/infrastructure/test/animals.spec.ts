@@ -1,4 +1,13 @@
-import { type AnimalId, type AnimalRepository, createApplication, newAnimal } from '@adoption-store/domain';
+import {
+  type AnimalId,
+  type AnimalRepository,
+  type CategoryId,
+  createApplication,
+  newAnimal,
+  type NewAnimal,
+  PET_STATUSES,
+  petJsonText,
+} from '@adoption-store/domain';
 import { animalImporterSuite, animalRepositorySuite, openedAnimals, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
@@ -9,6 +18,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type pg from 'pg';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
@@ -16,12 +26,28 @@ import { entitySchemas } from '../src/entity-schemas.js';
 import { openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
+/** Every field, also the optional ones. */
+type Arbitraries<Entity> = { readonly [Field in keyof Entity]-?: fc.Arbitrary<Entity[Field]> };
+
 // An unknown category, and an import that ends before its file.
 expectDatabaseErrors('23503', '08006');
 
 animalRepositorySuite(framework, 'PostgreSQL', async () => openedAnimals(await openPostgres()));
 
 animalImporterSuite(framework, 'PostgreSQL', openPostgres);
+
+it('an added animal’s event has the text that the domain writes, whatever its fields are', async () => {
+  const opened = await openPostgres();
+  // PostgreSQL stores no U+0000.
+  const name = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('\0', '\u0001'));
+  const categoryId = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }) as fc.Arbitrary<CategoryId>;
+  const status = fc.constantFrom(...PET_STATUSES);
+  const animals = fc.sample(fc.record({ name, categoryId, status } satisfies Arbitraries<NewAnimal>), 300);
+  const added = await Promise.all(animals.map(async (animal) => opened.ports.animals.add(animal)));
+  const stored = await ask<{ data: string }>(opened.url, 'SELECT data::text FROM event_outbox');
+  expect(stored.map(({ data }) => data).sort()).toEqual(added.map(petJsonText).sort());
+  await opened.close();
+});
 
 describe('an import beside another transaction', () => {
   let opened: Awaited<ReturnType<typeof openPostgres>>;

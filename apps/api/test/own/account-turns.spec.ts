@@ -90,7 +90,7 @@ describe('a webhook’s URL', () => {
 
 describe('a request that its own account keeps waiting', () => {
   const turns = new Turns(4);
-  const metrics = new ApiMetrics(() => IDLE, turns, OPERATIONS);
+  const metrics = new ApiMetrics(() => IDLE, OPERATIONS);
   const api = useApi({ turns, metrics });
 
   it('is 429 too_many_at_once: it counts as one, and has the limits of any answer', async () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { plan } from '@adoption-store/domain';
-import { Turns } from '@adoption-store/infrastructure/turns';
 import { connectTo, until } from '@adoption-store/test-support';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
@@ -39,7 +38,7 @@ const configure: ApiOptions['configure'] = (api) => {
 
 const pool = { idle: 0, used: 0, size: 0, waiting: 0, givenUp: 0 };
 const service = { pool, limitFallbacks: 0, droppedFailedRequests: 0, clockSkew: 0, dependencies: new Map() };
-const metrics = new ApiMetrics(() => service, new Turns(10), []);
+const metrics = new ApiMetrics(() => service, []);
 const api = useApi({ configure, metrics });
 
 const JSON_TYPE = 'Content-Type: application/json';

@@ -1,4 +1,4 @@
-import type { Animal, AnimalId, Fields, NewAnimal } from '../animals/animal.js';
+import type { Animal, Fields } from '../animals/animal.js';
 import { jsonText } from './json.js';
 
 /** An animal as everybody sees it: with all its fields. */
@@ -12,9 +12,10 @@ export function petJsonText(animal: Animal): string {
   return jsonText(petJson(animal));
 }
 
-/** The text of an animal that is about to get its id: this, the id, and `petTextBehindId`. */
-export const PET_TEXT_BEFORE_ID = '{"id":';
-
-export function petTextBehindId(animal: NewAnimal): string {
-  return petJsonText({ ...animal, id: 0n as AnimalId }).slice(`${PET_TEXT_BEFORE_ID}0`.length);
-}
+/** The field of an animal in each field of its JSON, for a store that writes the JSON as it gives the animal its id. */
+export const PET_JSON_FIELDS = {
+  id: 'id',
+  name: 'name',
+  categoryId: 'categoryId',
+  status: 'status',
+} as const satisfies Readonly<Record<keyof PetJson, keyof Animal>>;

@@ -7,17 +7,14 @@ import {
   type CategoryPolicy,
   type ImportOutcome,
   MOST_REPORTED,
-  petTextBehindId,
   type InvalidRows,
   unknownCategory,
 } from '@adoption-store/domain';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { INSUFFICIENT_PRIVILEGE, isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
-import { storeAdditions } from '../events/outbox.js';
-import { animalSchema } from './animal.schema.js';
+import { columns, storeAdditions } from './additions.js';
 
 /** The database ends an import after an hour, in case its process is frozen. Replaces shorter timeouts of the role. */
 const LIMITS = { statement_timeout: '1h', idle_in_transaction_session_timeout: '1h' };
@@ -31,16 +28,13 @@ const MOST_TRIES = 30;
 /** Milliseconds between two tries. */
 const PAUSE = 1_000;
 
-const columns = new Columns(animalSchema);
-
 // LIKE copies the columns and checks of `animals`, also those that are added later. `position` keeps the file's order.
 const STAGE = `
   CREATE TEMPORARY TABLE imported_animals (
-    position bigint NOT NULL, line bigint NOT NULL, behind_id text NOT NULL,
-    LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
+    position bigint NOT NULL, line bigint NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
   );
   ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
-const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}, behind_id) FROM STDIN`;
+const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}) FROM STDIN`;
 
 const TAKEN = `
   SELECT position, line, 'id ' || id || ' is that of ' || CASE
@@ -74,16 +68,16 @@ const STORE_IDENTIFIED = `
   WITH added AS (
     INSERT INTO animals (id, ${columns.listInserted()})
     SELECT id, ${columns.listInserted()} FROM imported_animals WHERE id IS NOT NULL
+    RETURNING ${columns.list()}
   )
-  ${storeAdditions('imported_animals')} WHERE id IS NOT NULL`;
+  ${storeAdditions('added')}`;
 const STORE_OTHERS = `
-  WITH identified AS (
-    SELECT nextval('animals_id_seq') AS id, ${columns.listInserted()}, behind_id
-    FROM imported_animals WHERE id IS NULL ORDER BY position
-  ), added AS (
-    INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
-  ), event AS (${storeAdditions('identified')})
-  SELECT min(id) AS first, max(id) AS last FROM identified`;
+  WITH added AS (
+    INSERT INTO animals (${columns.listInserted()})
+    SELECT ${columns.listInserted()} FROM imported_animals WHERE id IS NULL ORDER BY position
+    RETURNING ${columns.list()}
+  ), event AS (${storeAdditions('added')})
+  SELECT min(id) AS first, max(id) AS last FROM added`;
 
 const OWNER = `SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid = 'animals'::regclass`;
 
@@ -164,8 +158,7 @@ type Field = string | number | bigint | null;
 async function* linesOf(parts: AsyncIterable<readonly AnimalToImport[]>): AsyncGenerator<string> {
   let position = 0;
   for await (const part of parts) {
-    const animals = part.map(({ animal }) => animal);
-    const values = [...columns.valuesOf(animals), animals.map(petTextBehindId)] as Field[][];
+    const values = columns.valuesOf(part.map(({ animal }) => animal)) as Field[][];
     const rows = part.map(({ line, id }, index) => {
       position += 1;
       return [position, line, id ?? null, ...values.map((column) => column[index] ?? null)].map(fieldOf).join('\t');

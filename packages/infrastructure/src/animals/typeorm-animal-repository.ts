@@ -19,13 +19,13 @@ import {
   unknownCategory,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import { Columns, hasStatus } from '../database/columns.js';
+import { hasStatus } from '../database/columns.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { addEvents, additionLines, eventValues, linesIn, storeAdditions, storeEvents } from '../events/outbox.js';
+import { addEvents, eventValues, storeEvents } from '../events/outbox.js';
+import { columns, storeAdditions } from './additions.js';
 import { animalSchema } from './animal.schema.js';
 
-const columns = new Columns(animalSchema);
 const SELECT = `SELECT ${columns.list()} FROM animals`;
 
 const LEAST_ID = `'${INT64_MIN}'::bigint`;
@@ -56,33 +56,28 @@ const PAGES_BY_STATUS = {
   ) AS page`,
 };
 
-/** The parameter of an addition that follows those of `columns`: `additionLines`. */
-const LINES = columns.insertedCount + 1;
-
 const ADD = {
   name: 'animals add',
   text: `
   WITH added AS (
     INSERT INTO animals (${columns.listInserted()}) VALUES (${columns.listParameters()}) RETURNING ${columns.list()}
-  ), event AS (${storeAdditions('added', `$${LINES}::text`)})
+  ), event AS (${storeAdditions('added')})
   SELECT * FROM added`,
 };
 
-const GIVEN = `unnest(${columns.listArrays()}, ${linesIn(LINES)})
-    WITH ORDINALITY AS given (${columns.listInserted()}, behind_id, place)`;
+const GIVEN = `unnest(${columns.listArrays()}) WITH ORDINALITY AS given (${columns.listInserted()}, place)`;
 
-// The ids are in the order of the animals, because volatile values are computed after the sort.
-const WITH_IDS = `SELECT next_animal_id() AS id, ${columns.listInserted()}, behind_id`;
-const STORE_GIVEN = `added AS (
-    INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM identified
+// The column draws its ids in the order of the animals, because volatile values are computed after the sort.
+const storeOrdered = (animals: string) => `added AS (
+    INSERT INTO animals (${columns.listInserted()}) SELECT ${columns.listInserted()} FROM ${animals} ORDER BY place
     RETURNING ${columns.list()}
-  ), event AS (${storeAdditions('identified')})
+  ), event AS (${storeAdditions('added')})
   SELECT * FROM added ORDER BY id`;
 
 const ADD_ALL = {
   name: 'animals add all',
   text: `
-  WITH identified AS (${WITH_IDS} FROM ${GIVEN} ORDER BY place), ${STORE_GIVEN}`,
+  WITH ${storeOrdered(GIVEN)}`,
 };
 
 // Locks the categories as a foreign key would, so that they aren't removed until the transaction ends. They are locked
@@ -94,9 +89,7 @@ const ADD_ALL_KNOWN = {
     SELECT * FROM ${GIVEN}
   ), known AS MATERIALIZED (
     SELECT id FROM categories WHERE id IN (SELECT category_id FROM given) ORDER BY id FOR KEY SHARE
-  ), identified AS (
-    ${WITH_IDS} FROM given WHERE category_id IN (SELECT id FROM known) ORDER BY place
-  ), ${STORE_GIVEN}`,
+  ), ${storeOrdered('given WHERE category_id IN (SELECT id FROM known)')}`,
 };
 
 const LOCK_CATEGORY = 'SELECT FROM categories WHERE id = $1 FOR KEY SHARE';
@@ -221,14 +214,14 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       if (outcome instanceof DomainError) throw outcome;
       return inserted(outcome);
     }
-    const values = additionValues([animal]).flat();
+    const values = columns.valuesOf([animal]).flat();
     return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 
   /** Stores each animal under a new id, in the given order. For a refused one the result has its error. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly (Animal | DomainError)[]> {
     if (this.policy === 'strict') return this.addKnown(animals);
-    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, additionValues(animals)));
+    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -278,18 +271,13 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     animals: readonly NewAnimal[],
     transaction?: Transaction,
   ): Promise<readonly (Animal | DomainError)[]> {
-    const values = additionValues(animals);
+    const values = columns.valuesOf(animals);
     const stored = columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL_KNOWN, values, transaction));
     // All animals of a known category were stored, in the given order.
     const known = new Set(stored.map(({ categoryId }) => categoryId));
     const next = stored.values();
     return animals.map(({ categoryId }) => (known.has(categoryId) ? inserted(next.next().value) : unknownCategory()));
   }
-}
-
-/** The parameters of the statements that add animals. */
-function additionValues(animals: readonly NewAnimal[]): unknown[] {
-  return [...columns.valuesOf(animals), additionLines(animals)];
 }
 
 function inserted(animal: Animal | undefined): Animal {

@@ -42,29 +42,41 @@ export function interval(value: string): string {
 /** The columns of an entity's schema, for hand-written SQL. */
 export class Columns<Entity extends object> {
   readonly count: number;
-  readonly insertedCount: number;
   private readonly selected;
   private readonly inserted;
 
   constructor({ options }: EntitySchema<Entity>) {
     const columns = Object.entries(options.columns) as [keyof Entity, EntitySchemaColumnOptions][];
-    const all = columns.map(([property, { name, type, generated, select, transformer }]) => ({
+    const all = columns.map(([property, { name, type, generated, select, nullable, transformer }]) => ({
       property,
       name: name ?? String(property),
       type: String(type),
       isGenerated: generated !== undefined,
       isSelected: select !== false,
+      isNullable: nullable === true,
       transformer: transformer as ValueTransformer | undefined,
     }));
     this.selected = all.filter(({ isSelected }) => isSelected);
     this.inserted = all.filter(({ isGenerated }) => !isGenerated);
     this.count = this.selected.length;
-    this.insertedCount = this.inserted.length;
   }
 
   /** The columns to read: `id, name`, or with a table's alias `alias.id, alias.name`. */
   list(alias?: string): string {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
+  }
+
+  /** The columns of these properties, each under its name: `category_id AS "categoryId"`. */
+  listNamed(properties: Readonly<Record<string, keyof Entity>>): string {
+    return Object.entries(properties)
+      .map(([name, property]) => `${this.selected.find((each) => each.property === property)?.name} AS "${name}"`)
+      .join(', ');
+  }
+
+  /** SQL for a row's JSON. What is NULL is left out, and there are no spaces, as `jsonText` writes it. */
+  jsonOf(row: string): string {
+    const json = `row_to_json(${row})`;
+    return this.selected.some(({ isNullable }) => isNullable) ? `json_strip_nulls(${json})` : json;
   }
 
   /** The columns to insert: `name, status`. */

@@ -1,6 +1,5 @@
 import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Verdict } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
-import type { Turns } from '@adoption-store/infrastructure/turns';
 import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from '../operations/operation.js';
 import type { ErrorCode } from '../answers/error-codes.js';
@@ -36,13 +35,8 @@ export class ApiMetrics extends Metrics implements RequestObserver {
   private readonly operations: ReadonlyMap<string, DefinedOperation>;
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
-  /** @param turns in which requests wait before they want a connection. */
-  constructor(read: () => Readings, turns: Turns, operations: readonly DefinedOperation[]) {
-    super(() => {
-      const readings = read();
-      const { pool } = readings;
-      return { ...readings, pool: { ...pool, waiting: pool.waiting + turns.waitingCount } };
-    });
+  constructor(read: () => Readings, operations: readonly DefinedOperation[]) {
+    super(read);
     this.operations = new Map(operations.map((operation) => [operation.route, operation]));
     for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
       this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
