@@ -50,8 +50,8 @@ export type Command = (application: Application, surroundings: Surroundings) => 
 export interface Surroundings {
   readonly now: () => Instant;
   /**
-   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven
-   * here and this one is not.
+   * An account's address with invisible characters escaped, and "(unproven)" if addresses are proven but this one
+   * isn't.
    */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;

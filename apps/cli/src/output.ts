@@ -27,9 +27,7 @@ export interface Streams {
   readonly stderr: Writable;
 }
 
-/**
- * `write` reports a failed write to its callback. Without a listener, the stream's 'error' event would end the process.
- */
+/** `write` reports a failed write to its callback. Without a listener, the stream's 'error' would end the process. */
 export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }

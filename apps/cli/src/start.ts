@@ -109,7 +109,6 @@ async function endOf(service: string, child: ChildProcess): Promise<number> {
 
 function stop(): void {
   stopping.abort();
-  // SIGINT, as for Ctrl-C: no load balancer is in front of these services, so they needn't take requests a little
-  // longer.
+  // SIGINT, as for Ctrl-C: no load balancer is in front of these services, so they needn't wait for one.
   for (const child of running) child.kill('SIGINT');
 }

@@ -22,9 +22,7 @@ export function logAttempt(
   log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
 }
 
-/**
- * The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged.
- */
+/** The ids of the request that queued the message, as the API logged them. An undefined property isn't logged. */
 export function requestOf({ requestId, traceparent }: Pick<NewMessage, 'requestId' | 'traceparent'>) {
   return { request_id: requestId, trace_id: parseTraceparent(traceparent)?.traceId };
 }

@@ -50,8 +50,7 @@ export async function startWorker({
   });
   const reports = { log, metrics };
   deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
-  // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
-  // secret.
+  // Without a mail server, mails to accounts stay queued: they can't be logged, because links are secret.
   if (mail !== undefined) deliverAccountMails(jobs, application.deliverAccountMails, reports);
   const wakeWebhooks = deliverWebhooks(jobs, application.deliverWebhooks, reports);
   reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });

@@ -28,9 +28,7 @@ export interface Log {
   readonly deliver: (fields: object) => Promise<void>;
   /** The number of lines that could not be written. */
   readonly dropped: () => number;
-  /**
-   * Resolves when every line is written or dropped. `process.exit` alone loses a write that waits for a slow reader.
-   */
+  /** Resolves when every line is written or dropped. `process.exit` alone loses writes that wait for a slow reader. */
   readonly close: () => Promise<void>;
 }
 

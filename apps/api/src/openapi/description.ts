@@ -161,8 +161,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
 /**
  * The text of openapi.json, as it is served and committed.
  *
- * @param server the address of the server that sends it, such as `https://api.example.com/v1` or `/v1`. Undefined for the
- * committed file.
+ * @param server its address, such as `https://api.example.com/v1` or `/v1`. Undefined for the committed file.
  */
 export function descriptionText(operations: readonly DefinedOperation[], server?: string): string {
   const own = server === undefined ? [] : [{ url: server, description: 'This server' }];

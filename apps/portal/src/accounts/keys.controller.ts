@@ -285,17 +285,15 @@ function keyId(text: string): bigint | undefined {
 /** @throws InvalidInput */
 function lifeFrom(text: string): number | undefined {
   const days = wholeNumber(text, 1, LONGEST_LIFE);
-  if (days === undefined && text.trim() !== '') {
+  if (days === undefined && text.trim() !== '')
     throw invalid('expiresIn', `must be 1 to ${LONGEST_LIFE} days, or empty for no expiry`);
-  }
   return days;
 }
 
 /** @throws InvalidInput */
 function searchText(text: string): string {
-  if (text.length > LONGEST_SEARCH || text.includes('\0')) {
+  if (text.length > LONGEST_SEARCH || text.includes('\0'))
     throw invalid('name', `must be at most ${LONGEST_SEARCH} characters`);
-  }
   return text;
 }
 

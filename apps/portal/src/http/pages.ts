@@ -48,9 +48,8 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
       hasProblems,
     };
     // Two scripts send requests, to the portal only: before the session ends, and to reload a page after a 503.
-    if (request.person !== undefined || status === 503) {
+    if (request.person !== undefined || status === 503)
       reply.header(POLICY, `${String(reply.getHeader(POLICY))};connect-src 'self'`);
-    }
     reply.code(status ?? (hasProblems ? REFUSED : 200)).type('text/html; charset=utf-8');
     return server.renderPage(name, { ...frame, ...view });
   };

@@ -8,9 +8,7 @@ interface Reports {
   readonly unreadable: { set(count: number): void };
 }
 
-/**
- * Encrypts webhooks' secrets with the first key in WEBHOOK_SECRET. Logs each webhook once whose secret none decrypts.
- */
+/** Encrypts webhooks' secrets with the first key in WEBHOOK_SECRET. Logs once each webhook that none decrypts. */
 export function reencryptSecrets(jobs: BackgroundJobs, useCase: ReencryptWebhooks, { log, unreadable }: Reports): void {
   let reported: ReadonlySet<WebhookId> = new Set();
   jobs.start({

@@ -90,8 +90,7 @@ function animalOf(row: ImportRow): AnimalToImport | string {
 }
 
 function importedId(id: bigint | undefined): AnimalId | undefined {
-  if (id !== undefined && (id < 1n || id > MAX_IMPORTED_ID)) {
+  if (id !== undefined && (id < 1n || id > MAX_IMPORTED_ID))
     throw invalid('id', `must be an integer from 1 to ${MAX_IMPORTED_ID}`);
-  }
   return id as AnimalId | undefined;
 }

@@ -30,9 +30,8 @@ export class AnswerOnce {
     { accountId, key, fingerprint }: Pick<IdempotentRequest, 'accountId' | 'key' | 'fingerprint'>,
     work: (transaction: Transaction) => Promise<string>,
   ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
-    if (key === '' || key.length > MAX_KEY_LENGTH) {
+    if (key === '' || key.length > MAX_KEY_LENGTH)
       throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} bytes`);
-    }
     const now = this.ports.clock.now();
     const expiredUntil = later(now, -ANSWER_TTL);
     const recorded = await this.ports.idempotency.once({ accountId, key, fingerprint, now, expiredUntil }, work);

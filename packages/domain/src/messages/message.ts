@@ -120,9 +120,8 @@ export function tooManyMessages(most: number): DomainError {
 /** @throws DomainError `invalid_parameter`, naming the field and the rule. */
 export function messageText(text: string): string {
   if (text === '') throw invalid('message', 'must not be empty');
-  if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH)) {
+  if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH))
     throw invalid('message', `must be at most ${MAX_MESSAGE_LENGTH} characters`);
-  }
   if (!isStorable(text)) throw invalid('message', 'must not contain U+0000 or a lone surrogate');
   return text;
 }

@@ -56,8 +56,7 @@ export class Batch<Item, Result> {
       });
       if (this.isRunning) return;
       this.isRunning = true;
-      // The last batch was shared. Its callers are likely to arrive together again, so the first one waits for the
-      // others.
+      // The last batch was shared. Its callers are likely to arrive together again, so the first waits for the others.
       void this.runWaiting();
     });
   }

@@ -47,8 +47,8 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
     onConnect: (client) => {
       // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value,
       // and a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks
-      // expensive, so PostgreSQL would compile it at each execution, which takes longer than running it. Not awaited:
-      // the client pipelines.
+      // expensive, so PostgreSQL would compile it at each execution, which takes longer. Not awaited: the client
+      // pipelines.
       void prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };

@@ -53,9 +53,8 @@ export class DependencyMonitor {
     const isUp = failure === undefined;
     const wasUp = this.isUp(dependency);
     this.states.set(dependency, isUp);
-    if (isUp || isExplained(failure) || !isExplained(this.failures.get(dependency))) {
+    if (isUp || isExplained(failure) || !isExplained(this.failures.get(dependency)))
       this.failures.set(dependency, failure);
-    }
     if (isUp === wasUp) return;
     clearTimeout(this.lossTimers.get(dependency));
     if (isUp) {

@@ -67,8 +67,7 @@ export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
 type ShownError = HttpError | LimitExceeded | TooManyAtOnce | (DomainError & { readonly code: RequestErrorCode });
 
 /**
- * Whether the error may be shown to the API's caller. An account-management error must never reach one, so it counts as
- * a defect.
+ * Whether the error may be shown to the API's caller. An account-management error must not, so it counts as a defect.
  */
 export function isRefusal(error: unknown): error is ShownError {
   if (error instanceof DomainError) return error.code in requestErrors;

@@ -73,16 +73,14 @@ export function requireMediaType(mediaTypes: readonly string[], { headers }: Inc
     throw new HttpError('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
   }
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new HttpError('unsupported_media_type', 'the body must be sent without a Content-Encoding');
-  }
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
   const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError('invalid_json', 'the body must be a JSON object');
-  }
   return value;
 }
 

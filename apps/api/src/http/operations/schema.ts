@@ -28,8 +28,7 @@ const BEYOND_BMP = 0x1_0000;
 /**
  * The pattern of a text with a visible character, from the domain's list. It doesn't use `\p`, because Python's `re`,
  * and so the clients that are generated for Python, don't know it. All characters beyond U+FFFF count as visible here,
- * because regular expressions of other languages write them differently, and so do combining marks, which are in 150
- * ranges.
+ * because other languages write them differently, and so do combining marks, which are in 150 ranges.
  */
 export const VISIBLE = `[^${INVISIBLE.filter(([, last]) => last < BEYOND_BMP)
   .map((range) => [...new Set(range)].map(escaped).join('-'))

@@ -20,8 +20,8 @@ export class RotateKey {
   ) {}
 
   /**
-   * A new key with the old one's name, scopes and expiry. The old one works until the overlap ends. The owner
-   * is told by mail.
+   * A new key with the old one's name, scopes and expiry. The old one works until the overlap ends. A mail tells the
+   * owner.
    *
    * @throws SignedOut; DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
    * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.

@@ -104,7 +104,7 @@ export class ListAllKeys {
   constructor(private readonly ports: Pick<KeyPorts, 'accounts' | 'apiKeys'>) {}
 
   /**
-   * All keys, or those of one account (by id or address), or a part of them, ascending by id. Empty if there is no such
+   * All keys, or those of one account (by id or address), or a part of them, ascending by id. Empty without such an
    * account.
    *
    * @throws DomainError `invalid_parameter`

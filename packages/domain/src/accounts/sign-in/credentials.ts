@@ -85,8 +85,7 @@ export interface PasswordChange {
 }
 
 /**
- * Ends all sessions, and revokes links that somebody else may have requested. Undefined if the password was changed
- * meanwhile.
+ * Ends all sessions, and revokes links that others may have requested. Undefined if the password was changed meanwhile.
  *
  * If the address is unproven, the account's holder may be a stranger, who must not revoke the links mailed to the owner
  * of the address.

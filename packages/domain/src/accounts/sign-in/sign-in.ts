@@ -8,8 +8,7 @@ export class SignIn {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}
 
   /**
-   * Undefined if the password is wrong. It takes the same time if there is no account, no password, or the account is
-   * closed.
+   * Undefined if the password is wrong. It takes the same time without an account or a password, or if it is closed.
    */
   async execute(input: { readonly email: string; readonly password: string }): Promise<Account | undefined> {
     const password = passwordFrom(input.password);
