@@ -1,4 +1,4 @@
-import { ANSWER_TTL } from './idempotency/answer-once.js';
+import { ANSWER_TTL } from './idempotency/use-cases.js';
 import { DAY, HOUR, type Instant, later } from './kernel/clock.js';
 import type { Ports } from './ports.js';
 import { HOURS_SHOWN } from './limits/get-usage.js';

@@ -26,8 +26,7 @@ import type { IssuedKey } from './issue-key.js';
 import type { KeyPorts } from './ports.js';
 
 export { Authenticate } from './authenticate.js';
-export { IssueKey } from './issue-key.js';
-export * from './rotate-key.js';
+export { DEFAULT_OVERLAP, IssueKey, RotateKey, type RotateKeyInput } from './issue-key.js';
 
 export interface ShownKey {
   readonly key: ApiKey;
