@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { tell } from '@adoption-store/config';
 import { type Logger, pino } from 'pino';
 import { LineWriter } from './line-writer.js';
-import { redactKeys } from './redact-keys.js';
 
 /** Most characters of lines that wait to be written together. */
 const MOST_GATHERED = 4_096;
@@ -126,4 +125,12 @@ export function logDependencies({ logger }: Pick<Log, 'logger'>) {
 async function terminal(): Promise<((line: string) => string) | undefined> {
   const pretty = await import('pino-pretty').catch(() => undefined);
   return pretty?.prettyFactory({ singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+}
+
+/** API keys, also as a part of a longer text. */
+const KEYS = /aas_[a-z]+_\w*/g;
+
+/** A client's text with its API keys removed, which a careless client may have put into it. */
+export function redactKeys(text: string): string {
+  return text.includes('aas_') ? text.replace(KEYS, 'redacted') : text;
 }

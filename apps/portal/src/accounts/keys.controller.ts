@@ -33,13 +33,12 @@ import {
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CLOCK } from '../http/clock.js';
-import { SignedIn } from '../http/decorators.js';
+import { CLOCK, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf, wholeNumber } from '../http/forms.js';
 import { Id, List, oneOf } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;

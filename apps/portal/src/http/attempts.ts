@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
 import { TooManyAttempts } from './refusals.js';
-import { logSecurity } from './security-log.js';
+import { logSecurity } from './logs.js';
 
 const QUARTER = 15 * MINUTE;
 /** Mails to people who sign up, from one address. */

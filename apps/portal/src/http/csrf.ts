@@ -1,8 +1,7 @@
 import { Tokens } from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { cookieName } from './cookies.js';
+import { cookieName, keysFor, signerFor } from './cookies.js';
 import { formToken } from './forms.js';
-import { keysFor, signerFor } from './secrets.js';
 
 declare module 'fastify' {
   interface FastifyReply {
