@@ -19,7 +19,6 @@ export interface Listing {
 /** The output can't be written. */
 export class OutputError extends Error {}
 
-/** The streams of a command. */
 export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
@@ -115,7 +114,6 @@ async function getKey(
   }
 }
 
-/** All items, read one part at a time. */
 export async function* inParts<Item, Id>(
   read: (part: { readonly after: Id | undefined; readonly limit: number }) => Promise<readonly Item[]>,
   idOf: (item: Item) => Id,

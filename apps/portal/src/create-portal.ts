@@ -58,7 +58,6 @@ export interface PortalOptions {
   readonly trustProxy?: readonly string[] | undefined;
   /** Counts the responses. */
   readonly metrics?: PortalMetrics | undefined;
-  /** Called for each route. */
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 

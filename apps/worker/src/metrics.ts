@@ -28,7 +28,6 @@ export interface Queues {
   readonly sendsMail: SendsMail;
 }
 
-/** The worker's metrics for Prometheus. */
 export class WorkerMetrics extends Metrics {
   readonly ordersExpired = this.counter('adoption_store_orders_expired_total', 'Orders that have expired');
   readonly purged = this.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', ['kind']);
@@ -116,7 +115,6 @@ export class WorkerMetrics extends Metrics {
     }
   }
 
-  /** The sender, with its attempts timed. */
   timing(sender: MessageSender): MessageSender {
     return {
       send: async (message, timeout) => {

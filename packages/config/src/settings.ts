@@ -92,7 +92,6 @@ export const storeSettings = {
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of every service. */
 export const serviceSettings = {
   ...storeSettings,
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`, oneOf(...LOG_LEVELS)),

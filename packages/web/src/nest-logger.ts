@@ -1,7 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyBaseLogger } from 'fastify';
 
-/** Writes Nest's messages to the service's log. */
 export function nestLogger(log: FastifyBaseLogger): LoggerService {
   return {
     log: (message: unknown) => {

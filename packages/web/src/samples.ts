@@ -17,7 +17,6 @@ const LANGUAGES = [
 const ID = /^(?:#|\/\/) (\w+)$/m;
 const FIRST_COMMENT = /^(?:#|\/\/) .*\n/;
 
-/** Reads the samples by the ids of their operations. */
 export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
   const samples = new Map<string, readonly Sample[]>();
   for (const { lang, label, file } of LANGUAGES) {

@@ -2,7 +2,6 @@ import { type EventCursor, type EventHash, type EventPosition, int64From } from 
 
 const CURSOR = /^(\d+)\.([0-9a-f]{16})$/;
 
-/** The text in a cursor. */
 export function eventCursorText({ position, hash }: EventCursor): string {
   return `${position}.${hash}`;
 }

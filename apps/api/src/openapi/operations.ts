@@ -21,7 +21,6 @@ const GROUPS: Readonly<Record<string, { readonly name: string; readonly descript
 
 export const tags = Object.values(GROUPS);
 
-/** The paths of the operations. */
 export function pathsOf(operations: readonly DefinedOperation[]): Described {
   const samples = readSamples();
   const paths: Record<string, Record<string, Described>> = {};
@@ -32,7 +31,6 @@ export function pathsOf(operations: readonly DefinedOperation[]): Described {
   return paths;
 }
 
-/** The parameters that several operations share, by their names. */
 export function sharedParameters(operations: readonly DefinedOperation[]): Described {
   const own = operations
     .flatMap(ownParameters)
@@ -70,7 +68,6 @@ function groupOf({ route }: DefinedOperation): string | undefined {
   return GROUPS[route.split('/')[2] ?? '']?.name;
 }
 
-/** The description of an operation, with its end and its scopes. */
 function explained({ notice, description, scopes }: DefinedOperation): string {
   const end =
     notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
@@ -83,7 +80,6 @@ function needed(scopes: readonly Scope[]): string {
   return `It needs the ${scopes.length === 1 ? 'scope' : 'scopes'} ${names}.`;
 }
 
-/** The rows of the operations in the README's table. */
 export function readmeRows(operations: readonly DefinedOperation[]): readonly string[] {
   return operations.map(({ route, stability, notice, summary }) => {
     if (notice === undefined) return `| \`${route}\`${stability === undefined ? '' : ` (${stability})`} | ${summary} |`;
@@ -92,7 +88,6 @@ export function readmeRows(operations: readonly DefinedOperation[]): readonly st
   });
 }
 
-/** The operations of each group as a list in Markdown. */
 export function markdownLists(operations: readonly DefinedOperation[]): readonly string[] {
   return tags.map(({ name, description }) => {
     const items = operations.filter((operation) => groupOf(operation) === name).map(markdownItem);
@@ -179,7 +174,6 @@ function notModified(operation: DefinedOperation): Described {
   };
 }
 
-/** The headers that announce the removal of a deprecated operation. */
 function noticeHeaders({ notice }: DefinedOperation): Described {
   if (notice === undefined) return {};
   const { deprecation, sunset } = notice.headers;

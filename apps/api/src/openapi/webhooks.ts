@@ -12,7 +12,6 @@ const required = (name: string, description: string, example: string): Described
   required: true,
 });
 
-/** The headers of what a receiver gets. */
 export const receivedHeaders: Readonly<Record<string, Described>> = {
   ReceivedId: required(
     'webhook-id',

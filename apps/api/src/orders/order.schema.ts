@@ -56,7 +56,6 @@ export class NewOrderBody {
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');
 
-/** The JSON of an order: an Order. */
 export function presentOrder(order: Order): string {
   return write(publishedOrder(order));
 }

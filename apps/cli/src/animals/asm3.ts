@@ -22,7 +22,6 @@ const READ = ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTI
 /** Columns of animals that are left out. Their values are counted in the report, as this store has no such fields. */
 const OMITTED = ['ANIMALDECEASEDDATE', 'ANIMALNONSHELTER'];
 
-/** Reads ASM3's export of animals. */
 export const readAsm3: ReadRows = (input, reading) => {
   const { omissions, categoryOf } = reading;
   let lastCode = '';

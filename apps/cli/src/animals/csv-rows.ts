@@ -19,7 +19,6 @@ export interface CsvShape {
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
 
-/** Reads the rows of a CSV with a header. */
 export async function* csvRows(
   input: AsyncIterable<Buffer>,
   { omissions, encoding }: Reading,

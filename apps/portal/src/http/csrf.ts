@@ -5,7 +5,6 @@ import { formToken } from './forms.js';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Returns a token for the hidden field of a form. */
     newFormToken: () => string;
   }
 

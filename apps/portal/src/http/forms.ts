@@ -102,7 +102,6 @@ export function checkedIn<Choice extends string>(
   return choices.filter((choice) => sent.includes(choice));
 }
 
-/** The token in the submitted form. */
 export function formToken(body: unknown): string {
   return fields(body, '_csrf')._csrf;
 }

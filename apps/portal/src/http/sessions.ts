@@ -11,7 +11,6 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** The signed-in person. */
     person: SignedInPerson | undefined;
     /** Whether the browser has the cookie of a session that has ended. */
     hasEndedSession: boolean;

@@ -66,14 +66,12 @@ export interface Paging {
   readonly range: string | undefined;
 }
 
-/** A list with a filter. */
 interface ListView {
   readonly filter: Form;
   readonly tabs: readonly Tab[];
   readonly paging: Paging;
 }
 
-/** The page of one form. */
 interface FormPage {
   readonly form: Form;
 }
@@ -161,7 +159,6 @@ export interface Views {
     ListView & {
       readonly category?: CategoryId | undefined;
       readonly animals: readonly Animal[];
-      /** The names of the animals' categories. */
       readonly names: ReadonlyMap<CategoryId, string>;
       /** The first categories, to choose from. */
       readonly categories: readonly Category[];

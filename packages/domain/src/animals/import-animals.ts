@@ -78,7 +78,6 @@ function both(one: InvalidRows, other: InvalidRows): InvalidRows {
   return { first: first.slice(0, MOST_REPORTED), count: one.count + other.count };
 }
 
-/** The row's animal, or the reason of its refusal. */
 function animalOf(row: ImportRow): AnimalToImport | string {
   if ('refusal' in row) return row.refusal;
   try {

@@ -132,7 +132,6 @@ export class RetryFailedMessages {
 
 type ReportedMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 
-/** One attempt to deliver a message. */
 export type Delivery = Attempt<ReportedMessage>;
 
 export class DeliverMessages {

@@ -60,7 +60,6 @@ export const DEFAULT_ORDER_TTL = 48 * HOUR;
 
 /** The stored state that `decidePlacement` needs. */
 export interface PlacementState {
-  /** A new id for the order. */
   readonly id: OrderId;
   readonly animal: Animal | undefined;
   /** Whether another order for the animal has one of `LIVE_ORDER_STATUSES`. */

@@ -26,7 +26,6 @@ export class BeginSession {
   }
 }
 
-/** A signed-in person and their session. */
 export interface SignedInPerson {
   readonly sessionId: string;
   readonly account: Account;

@@ -9,7 +9,6 @@ const MOST = 256;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
-  /** The caller's trace context, if it is traced. */
   readonly trace: ReturnType<typeof callersTrace> | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;

@@ -102,7 +102,6 @@ function ignoreLoss(client: ClientBase): void {
   client.on('error', () => undefined);
 }
 
-/** A new client for a connection outside the pool. */
 export function newClient(connection: DatabaseConnection, config: pg.ClientConfig): pg.Client {
   return new pg.Client({ ...connection, application_name: 'adoption-store', ...config });
 }
@@ -110,7 +109,6 @@ export function newClient(connection: DatabaseConnection, config: pg.ClientConfi
 /** Milliseconds. Longer than any migration; it replaces shorter timeouts of the role. */
 const LONGEST_MIGRATION = 86_400_000;
 
-/** A source for migrations, which may take their time. */
 export function migrationSource(connection: DatabaseConnection): DataSource {
   return dataSource({
     ...connection,

@@ -36,7 +36,6 @@ interface SharedClient {
 export interface PipeliningPoolConfig extends pg.PoolConfig {
   /** Whether a pooler may give each transaction another session. If so, statements are unnamed, without a pipeline. */
   readonly poolsTransactions?: boolean | undefined;
-  /** The settings of one more connection, for look-ups. */
   readonly lookUps?: pg.PoolConfig | undefined;
 }
 
@@ -79,7 +78,6 @@ export class PipeliningPool extends pg.Pool {
     });
   }
 
-  /** The number of unused connections. */
   get unusedCount(): number {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }

@@ -12,7 +12,6 @@ export type Dependency = keyof typeof NAMES;
 
 export interface DependencyChange {
   readonly dependency: Dependency;
-  /** The name for people. */
   readonly name: string;
   /** `still lost`: for five seconds. */
   readonly state: 'lost' | 'still lost' | 'back';

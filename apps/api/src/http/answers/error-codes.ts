@@ -23,7 +23,6 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** The codes of errors that the HTTP layer finds, with their statuses. */
 const httpErrorStatuses = {
   ...FAULT_STATUSES,
   ...LIMIT_STATUSES,
@@ -90,7 +89,6 @@ function cut(text: string, most: number): string {
   return safe.length > most ? `${safe.slice(0, most)}…` : safe;
 }
 
-/** The body of every error response. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
@@ -101,5 +99,4 @@ export function errorBody(code: ErrorCode, message: string): ErrorBody {
   return { code, message, status: errorStatuses[code] };
 }
 
-/** The body of every 500. */
 export const INTERNAL_ERROR = errorBody('internal_error', 'an unexpected error happened; it has been recorded');

@@ -20,7 +20,6 @@ const NO_OPERATION = 'none';
 /** The label for requests without a valid key, which have no plan. */
 const NO_PLAN = 'none';
 
-/** The API's metrics for Prometheus. */
 export class ApiMetrics extends Metrics implements RequestObserver {
   private readonly requests = this.histogram(
     DURATIONS,

@@ -90,7 +90,6 @@ declare module 'fastify' {
 const INPUTS = 'inputs';
 const OPERATION = 'operation';
 
-/** Makes a parameter decorator that also records these inputs of its handler. */
 export function recordInputs(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
   return (controller, handler, index) => {
     decorate(controller, handler, index);
@@ -125,7 +124,6 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
   };
 }
 
-/** Every operation of the controllers, in their order. */
 export function operationsOf(controllers: readonly Type<object>[]): readonly DefinedOperation[] {
   return controllers
     .flatMap(({ prototype }) => Object.values(Object.getOwnPropertyDescriptors(prototype as object)))

@@ -9,14 +9,12 @@ import { IsInt64 } from './validation.js';
 /** The key of the metadata that has a query class's parameters. */
 const PARAMETERS = 'parameters';
 
-/** Describes the query parameter of that name. */
 function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
   return applyDecorators(Expose({ name: described.name }), (query: object) => {
     Reflect.defineMetadata(PARAMETERS, [...parametersOf(query), { described, component }], query);
   });
 }
 
-/** The parameters that the properties of a query's class describe. */
 export function queryParameters(query: Type<object> | undefined): readonly DescribedParameter[] {
   return query === undefined ? [] : parametersOf(query.prototype as object);
 }

@@ -79,12 +79,10 @@ export function json(
   return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, body]));
 }
 
-/** Makes JSON bodies of this schema, each with one example. */
 export function exampleOf(schema: string, name: string): (example: Described) => Described {
   return (example) => json(schema, { [name]: example });
 }
 
-/** A page of a list. */
 export function page(schema: string, ...items: readonly Described[]): Described {
   return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 }

@@ -151,7 +151,6 @@ export interface KeyHolder {
 
 export interface KeyIssue {
   readonly key: NewApiKey;
-  /** The id of the mail that tells the owner. */
   readonly noticeId: AccountMailId;
   /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;

@@ -10,7 +10,6 @@ export type Actor =
   | Pick<Account, 'credentialVersion'>
   | 'operator';
 
-/** A request to change something of an account. */
 export interface AccountRequest {
   readonly accountId: AccountId;
   readonly actor: Actor;

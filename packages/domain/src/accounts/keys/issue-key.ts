@@ -72,7 +72,6 @@ function futureInstant(at: Instant | undefined, now: Instant): Instant | undefin
   return at;
 }
 
-/** A new key's text, and what is stored of it. */
 export function newKeyText(
   environment: KeyEnvironment,
   cryptography: Cryptography,

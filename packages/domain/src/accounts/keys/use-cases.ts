@@ -64,7 +64,6 @@ export interface ListKeysInput extends PagePosition<bigint> {
 }
 
 export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
-  /** The ends of the bans of the shown keys. */
   readonly bans: ReadonlyMap<ApiKeyId, Instant>;
   /** The operations that the shown keys call; those of a key that has ended are left out. */
   readonly operations: ReadonlyMap<ApiKeyId, readonly OperationUse[]>;

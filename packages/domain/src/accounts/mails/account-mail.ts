@@ -112,7 +112,6 @@ export function decideToken({ account, mail }: TokenState, now: Instant): boolea
 
 /** A claimed mail to somebody who wants an account, and who may have one. */
 export interface SignUpMailState {
-  /** The account that has the address. */
   readonly holder: Account | undefined;
   /** Undefined if the mail isn't queued, or has been claimed again. */
   readonly mail: Pick<NewAccountMail, 'createdAt' | 'expiresAt'> | undefined;

@@ -24,7 +24,6 @@ export interface SignUpLink {
   /** The address to which it was mailed. */
   readonly email: string;
   readonly expiresAt: Instant;
-  /** The account that has this address. */
   readonly holder: Account | undefined;
 }
 
@@ -73,7 +72,6 @@ export function decideProvenSignUp(
   return { account: { ...account, provenAt: now }, passwordHash };
 }
 
-/** The id of the mail that tells the owner. */
 interface Noticed {
   readonly noticeId: AccountMailId;
 }
