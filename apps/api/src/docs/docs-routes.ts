@@ -49,7 +49,7 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
     return descriptionText(operations, server);
   });
   serve('/llms.txt', TEXT, async () => {
-    const { llmsText } = await import('../openapi/llms-text.js');
+    const { llmsText } = await import('../openapi/description.js');
     return llmsText(operations, server);
   });
   servePublicly(fastify, '/', async (_request, reply) => reply.redirect(`${origin}/docs`, 303));

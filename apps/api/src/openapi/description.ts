@@ -21,7 +21,7 @@ import { headers } from './headers.js';
 import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
-import { pathsOf, sharedParameters, tags } from './operations.js';
+import { pathsOf, sharedParameters, tags, markdownLists } from './operations.js';
 import { webhookSchemas } from '../webhooks/webhook.schema.js';
 import { receivedEvents, receivedHeaders } from './webhooks.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
@@ -166,4 +166,20 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
 export function descriptionText(operations: readonly DefinedOperation[], server?: string): string {
   const own = server === undefined ? [] : [{ url: server, description: 'This server' }];
   return `${JSON.stringify(descriptionOf(operations, [...own, ...SERVERS]), null, 2)}\n`;
+}
+
+/**
+ * The text of llms.txt, for language models: the guide and the operations, in Markdown.
+ *
+ * @param server its address, such as `https://api.example.com/v1` or `/v1`.
+ */
+export function llmsText(operations: readonly DefinedOperation[], server: string): string {
+  const parts = [
+    `# ${TITLE}`,
+    `> ${GUIDE}`,
+    '## Operations',
+    `Their paths follow \`${server}\`. [openapi.json](openapi.json) has every parameter, body and response.`,
+    ...markdownLists(operations),
+  ];
+  return `${parts.join('\n\n')}\n`;
 }

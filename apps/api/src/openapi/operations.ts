@@ -5,8 +5,7 @@ import { queryParameters } from '../http/operations/query-parameters.js';
 import { schemaOf } from '../http/operations/resource-schemas.js';
 import { type Described, type DescribedParameter, json, ref } from '../http/operations/schema.js';
 import { refusal, refusals, type ErrorStatus } from './errors.js';
-import { type HeaderName, withHeaders } from './headers.js';
-import { type HeaderParameter, headerParameters } from './parameters.js';
+import { type HeaderName, withHeaders, type HeaderParameter, headerParameters } from './headers.js';
 
 /** The groups of operations, by the first part of their paths. */
 const GROUPS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
