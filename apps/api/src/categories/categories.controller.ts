@@ -145,7 +145,7 @@ export class CategoriesController {
   }
 
   @Operation('DELETE /v1/categories/{categoryId}', {
-    id: 'deleteCategory',
+    id: 'removeCategory',
     scope: 'pets:manage',
     stability: 'beta',
     summary: 'Remove a category',

@@ -87,7 +87,7 @@ export class OrdersController {
     id: 'placeOrder',
     scope: 'orders:write',
     stability: 'beta',
-    summary: 'Position an order',
+    summary: 'Place an order',
     description:
       'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
       'get 409 `pet_not_available`. An account at its limit of placed orders, ' +

@@ -93,7 +93,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     const search = page.getByLabel('Search operations');
     await search.fill('order place');
     const found = navigation().locator('.group').getByRole('link');
-    expect(await found.allTextContents()).toEqual(['POST Position an order']);
+    expect(await found.allTextContents()).toEqual(['POST Place an order']);
     expect(await page.locator('#found').innerText()).toBe('1 operation');
     await search.press('Enter');
     await operation('placeOrder').locator('.opblock-body').waitFor();
@@ -241,7 +241,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
 
     it('breaks no word and has nothing to scroll sideways with an operation, the guide and the errors open', async () => {
       if (viewport.width < 960) await fresh.getByText('Find an operation').click();
-      await navigation(fresh).getByRole('link', { name: 'Position an order' }).click();
+      await navigation(fresh).getByRole('link', { name: 'Place an order' }).click();
       await fresh.locator('[id$="-placeOrder"] .opblock-body').waitFor();
       await fresh.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true");
       expect(await fresh.evaluate(BROKEN_WORDS)).toEqual([]);

@@ -24,7 +24,7 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'pets:write': 'Add animals',
   'pets:manage': 'Change and withdraw animals, change categories, and complete orders (with orders:write)',
   'orders:read': 'Read the orders of the account',
-  'orders:write': 'Position and cancel orders',
+  'orders:write': 'Place and cancel orders',
   'messages:read': 'Read the messages of the account',
   'messages:write': 'Send messages to the store',
   'events:read': 'Read what has happened in the store',
