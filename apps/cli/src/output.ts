@@ -16,7 +16,6 @@ export interface Listing {
   readonly isContent: boolean;
 }
 
-/** The output can't be written. */
 export class OutputError extends Error {}
 
 export interface Streams {

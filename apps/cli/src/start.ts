@@ -80,7 +80,6 @@ function services(): readonly Service[] {
     }));
 }
 
-/** Waits until the service is ready or has exited. */
 async function start({ name, command }: Service): Promise<void> {
   if (stopping.signal.aborted) return;
   const options = command.slice(0, -1);

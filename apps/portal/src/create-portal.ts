@@ -52,11 +52,9 @@ export interface PortalOptions {
   readonly stopping?: AbortSignal | undefined;
   /** Without it nothing is logged. */
   readonly log?: Pick<Log, 'logger'> | undefined;
-  /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
   /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Counts the responses. */
   readonly metrics?: PortalMetrics | undefined;
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }

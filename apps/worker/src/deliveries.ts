@@ -15,7 +15,6 @@ import type { BackgroundJobs } from './background-jobs.js';
 import type { Surroundings } from './jobs.js';
 import { AutoResetEvent } from './waiting.js';
 
-/** Mails to accounts that are sent at the same time. */
 const MAILS_AT_ONCE = 2;
 /** Receivers that are called at the same time. Many, because a turn of one that hangs takes 15 s. */
 const RECEIVERS_AT_ONCE = 48;

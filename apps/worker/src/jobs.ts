@@ -15,7 +15,6 @@ import type { Logger } from '@adoption-store/telemetry';
 import { type BackgroundJobs, every } from './background-jobs.js';
 import type { WorkerMetrics } from './metrics.js';
 
-/** What every job uses. */
 export interface Surroundings {
   readonly jobs: BackgroundJobs;
   readonly log: Logger;

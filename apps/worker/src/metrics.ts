@@ -19,7 +19,6 @@ const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Del
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
-/** The use cases whose state is shown. */
 export interface Queues {
   readonly deliverMessages: DeliverMessages;
   readonly deliverAccountMails: DeliverAccountMails;

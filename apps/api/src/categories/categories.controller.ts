@@ -30,7 +30,6 @@ import {
   presentCategory,
 } from './category.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'categories';
 
 /** The query of GET /v1/categories. Each parameter may occur once, except `id`. */

@@ -24,9 +24,7 @@ const TEXT = 'text/plain; charset=utf-8';
 
 interface Docs {
   readonly operations: readonly DefinedOperation[];
-  /** The address at which clients reach the API. */
   readonly publicUrl: string | undefined;
-  /** The portal's address, to which the page links. */
   readonly portalUrl: string | undefined;
 }
 

@@ -63,7 +63,6 @@ const event = {
   data: { type: 'object', description: 'The resource as it was afterwards.' },
 } satisfies Record<Exclude<keyof PublishedEvent, 'position'>, Described>;
 
-/** Events whose `data` is that schema's. */
 function eventOf(schema: string, kind: string, example: Described): Described {
   const types = EVENT_TYPES.filter((type) => type.startsWith(`${kind}.`));
   const type = { ...event.type, enum: types, examples: [example['type']] };

@@ -17,7 +17,6 @@ import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import { eventCursorText, readEventCursor, ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'events';
 
 /** The query of GET /v1/events. Each parameter may occur once, except `type`. `from` excludes `cursor`. */

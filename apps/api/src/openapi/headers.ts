@@ -8,7 +8,6 @@ const always = (description: string, schema: Described): Described => ({ descrip
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
 const text = (example: string, more: Described = {}): Described => ({ type: 'string', ...more, examples: [example] });
 
-/** Headers of every response. */
 const common = {
   'X-Request-Id': always(
     "The client's own, where it sent one that is fit to be one, or a new one. Quote it when you ask for help.",

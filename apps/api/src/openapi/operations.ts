@@ -114,7 +114,6 @@ function ownParameters({ path, query }: DefinedOperation): readonly DescribedPar
   return [...(path ?? []), ...queryParameters(query)];
 }
 
-/** Whether it takes an `Idempotency-Key`. */
 function isRepeatable({ method, idempotencyKey }: DefinedOperation): boolean {
   return method === 'POST' && idempotencyKey === undefined;
 }

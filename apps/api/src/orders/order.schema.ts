@@ -47,7 +47,6 @@ export const orderSchemas = new ResourceSchemas({
 
 export const orderJson = exampleOf('Order', 'the order');
 
-/** The body of POST /v1/store/orders. */
 export class NewOrderBody {
   @orderSchemas.field('NewOrder')
   readonly petId!: bigint;

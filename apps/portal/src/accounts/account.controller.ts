@@ -22,7 +22,6 @@ class ClosingForm extends formOf({ password: 'Password' }, 'close-') {}
 
 const WRONG = 'Not your password.';
 
-/** The page about the account itself. */
 @Controller('account')
 export class AccountController {
   constructor(

@@ -30,7 +30,6 @@ const BY_ACCOUNT = { most: 10, within: QUARTER };
 /** Forms of one signed-in person. Nobody sends more by hand. */
 const BY_PERSON = { most: 30, within: MINUTE };
 
-/** The counted requests of an account, in words. */
 const GUESSES = {
   /** Guesses the password of the account that the form names. */
   'sign-in': 'attempts to sign in to one account',

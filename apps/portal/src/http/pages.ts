@@ -16,7 +16,6 @@ type FixedFrame = Pick<Frame, 'api' | 'contact' | 'files' | 'helpers'>;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Renders a template to HTML. */
     readonly renderPage: (name: string, properties: object) => string;
   }
 }
@@ -63,7 +62,6 @@ export function redirect(path: string, notice?: Notice): Answer {
   };
 }
 
-/** Turns the controllers' answers into responses. */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor<Answer> {
   intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<unknown> {

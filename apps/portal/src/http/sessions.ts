@@ -29,7 +29,6 @@ export class Sessions {
     private readonly signer: Signer,
   ) {}
 
-  /** Adds the signed-in person to each request. */
   keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('person', undefined);
     fastify.decorateRequest('hasEndedSession', false);

@@ -25,9 +25,7 @@ import type {
 import type { DeprecatedUse } from '@adoption-store/web';
 import type { Form } from './forms.js';
 
-/** The properties of every page. */
 export interface Frame {
-  /** The account of the signed-in person. */
   readonly account?: Account | undefined;
   /** The address of this page, or of the page that had the sent form. */
   readonly here: string;
@@ -50,7 +48,6 @@ export interface Frame {
   readonly helpers: object;
 }
 
-/** A link to another part of a list. */
 export interface Tab {
   readonly name: string;
   readonly address: string;
@@ -76,14 +73,12 @@ interface FormPage {
   readonly form: Form;
 }
 
-/** The last hours or days of usage. */
 export interface UsageRange {
   readonly name: string;
   readonly span: UsageSpan;
   readonly count: number;
 }
 
-/** A webhook with its newest deliveries. */
 export interface ShownWebhook {
   readonly webhook: Webhook;
   readonly deliveries: readonly WebhookDelivery[];
@@ -115,7 +110,6 @@ export interface Views {
     readonly address: Form;
     readonly password: Form;
     readonly close: Form;
-    /** Whether mail can be sent. */
     readonly canReset: boolean;
   };
   readonly access: {
@@ -226,7 +220,6 @@ export interface Views {
   readonly error: {
     readonly status: number;
     readonly title: string;
-    /** A sentence for people. */
     readonly message: string;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
@@ -234,7 +227,6 @@ export interface Views {
     readonly retryAfter?: number | undefined;
     /** The address of the page, to try again. */
     readonly again?: string | undefined;
-    /** Whether a form was sent. */
     readonly isForm: boolean;
   };
 }

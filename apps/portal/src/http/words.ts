@@ -8,7 +8,6 @@ import type {
   EventType,
 } from '@adoption-store/domain';
 
-/** A class of the style sheet. */
 type Colour = 'good' | 'wait' | 'bad' | '';
 type Colours<Word extends string> = Readonly<Record<Word, Colour>>;
 

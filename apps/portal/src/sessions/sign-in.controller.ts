@@ -14,7 +14,6 @@ export class SignInForm extends formOf({ email: 'E-mail address', password: 'Pas
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';
 
-/** Signing in and out. */
 @Controller()
 export class SignInController {
   constructor(

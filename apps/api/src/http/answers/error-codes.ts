@@ -57,7 +57,6 @@ export class HttpError extends Error {
   }
 }
 
-/** The refusal of a request that breaks HTTP's own rules. */
 export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
   return new HttpError(code, message, headers);
 }

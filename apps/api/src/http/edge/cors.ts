@@ -15,7 +15,6 @@ const TAKEN = [
   ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'user-agent', 'x-request-id'],
   'traceparent',
 ];
-/** The most other headers of one page. */
 const MOST_OTHERS = 64;
 /** Without `*`, which would allow every header. */
 const HEADER_NAME = /^[\w!#$%&'+.^`|~-]{1,64}$/;

@@ -15,7 +15,6 @@ const OTHER = '_OTHER';
 const NOT_ADMITTED = new Set([401, 403, 429]);
 /** The one error with such a status that counts as a use. */
 const ADMITTED = 'too_many_at_once' satisfies ErrorCode;
-/** The label for requests that reach no operation. */
 const NO_OPERATION = 'none';
 /** The label for requests without a valid key, which have no plan. */
 const NO_PLAN = 'none';
@@ -31,7 +30,6 @@ export class ApiMetrics extends Metrics implements RequestObserver {
     'operation',
     'code',
   ]);
-  /** By route. */
   private readonly operations: ReadonlyMap<string, DefinedOperation>;
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 

@@ -13,7 +13,6 @@ export class SocketErrors implements SocketResponder {
   constructor(
     private readonly admission: Admission,
     private readonly observers: readonly RequestObserver[],
-    /** The headers of every refusal. */
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 

@@ -11,7 +11,6 @@ export function entityTag(representation: string): string {
   return `"${hash('sha256', representation)}"`;
 }
 
-/** How the tags of pages begin. */
 const PAGE_TAG = '"page-';
 
 /**

@@ -6,7 +6,6 @@ import { HttpError } from '../answers/error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 
-/** The headers by which callers learn that an operation will be removed. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
   readonly headers: Readonly<Record<'deprecation' | 'sunset', string>>;

@@ -111,7 +111,6 @@ function isUtf8(label: string): boolean {
   }
 }
 
-/** The body's bytes. */
 export async function bodyOf({ received }: FastifyRequest): Promise<Buffer> {
   return received === undefined ? Buffer.alloc(0) : received.whole;
 }

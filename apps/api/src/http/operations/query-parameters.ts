@@ -6,7 +6,6 @@ import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
-/** The key of the metadata that has a query class's parameters. */
 const PARAMETERS = 'parameters';
 
 function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
@@ -37,7 +36,6 @@ function parametersOf(query: object): readonly DescribedParameter[] {
 
 const POSITIVE = /^[1-9][0-9]{0,8}$/;
 
-/** The query parameter `limit`, as a number. */
 export function Limit(): PropertyDecorator {
   return applyDecorators(
     Parameter(

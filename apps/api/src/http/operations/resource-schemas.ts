@@ -54,7 +54,6 @@ export class ResourceSchemas {
     };
   }
 
-  /** The names of the schema's properties. */
   namesOf(name: string): readonly string[] {
     return Object.keys(this.objectOf(name).properties);
   }

@@ -38,7 +38,6 @@ function escaped(codePoint: number): string {
   return `\\u${codePoint.toString(16).padStart(4, '0')}`;
 }
 
-/** A signed 64-bit integer. */
 export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }
@@ -87,7 +86,6 @@ export function page(schema: string, ...items: readonly Described[]): Described 
   return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 }
 
-/** A parameter in the path, the query or a header. */
 export interface DescribedParameter {
   readonly described: Described & { readonly name: string };
   /** Its name among the shared parameters, if several operations have it. */
