@@ -34,10 +34,10 @@ const rows = Object.values(PLANS).map(
 
 const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
 
-export const TITLE = 'Animal Adoption Store API';
+const TITLE = 'Animal Adoption Store API';
 
 /** The guide. Its first line says what the API is for. */
-export const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
+const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401. An address may

@@ -2,7 +2,7 @@ import type { FastifyRequest, FastifyReply } from 'fastify';
 import { cookieName, takeCookie } from './cookies.js';
 
 /** The path, if browsers resolve it to a page of this portal. The text may come from another site. */
-export function pathHere(text: string): string | undefined {
+function pathHere(text: string): string | undefined {
   const here = 'http://portal.invalid';
   if (!text.startsWith('/') || !URL.canParse(text, here)) return undefined;
   const { origin, pathname, search } = new URL(text, here);

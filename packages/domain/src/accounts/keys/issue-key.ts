@@ -72,7 +72,7 @@ function futureInstant(at: Instant | undefined, now: Instant): Instant | undefin
   return at;
 }
 
-export function newKeyText(
+function newKeyText(
   environment: KeyEnvironment,
   cryptography: Cryptography,
 ): { readonly text: string; readonly stored: Pick<NewApiKey, 'hash' | 'ending'> } {
