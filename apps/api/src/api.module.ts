@@ -31,7 +31,6 @@ const CONTROLLERS = [
   WebhooksController,
   LimitsController,
 ];
-/** In the order in which they run. */
 const GUARDS = [BearerAuthGuard, PlanThrottlerGuard, ScopesGuard];
 
 /** Every operation of the API, for the description and the metrics. */

@@ -39,7 +39,6 @@ export interface ApiOptions {
   readonly contact?: string | undefined;
   /** Without it nothing is logged. */
   readonly log?: Log | undefined;
-  /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
   readonly metrics?: ApiMetrics | undefined;
   readonly tracing?: Tracing | undefined;

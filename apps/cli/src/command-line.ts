@@ -41,7 +41,6 @@ const EXIT_DATA = 65;
 
 export class UsageError extends Error {}
 
-/** A file that can't be accepted. */
 export class DataError extends Error {}
 
 /** A command's work. Its result is printed. */
@@ -50,8 +49,8 @@ export type Command = (application: Application, surroundings: Surroundings) => 
 export interface Surroundings {
   readonly now: () => Instant;
   /**
-   * An account's e-mail address with invisible characters escaped, followed by "(unproven)" if addresses are proven
-   * here and this one is not.
+   * An account's address with invisible characters escaped, and "(unproven)" if addresses are proven but this one
+   * isn't.
    */
   readonly nameOf: (account: Account) => string;
   readonly streams: Streams;
@@ -63,7 +62,6 @@ export interface Program {
   readonly usage: string;
 }
 
-/** Runs the command that the process's arguments name, and sets the exit code. */
 export async function runProgram(program: Program): Promise<void> {
   surviveFailedWrites(process);
   const environment = () => {
@@ -151,7 +149,6 @@ export function addressOf(email: string | undefined): string {
   return asUsage(() => typedAddress(email));
 }
 
-/** The id of a key or an order. */
 export function idOf(text: string | undefined): bigint {
   if (text === undefined || !/^[1-9]\d{0,17}$/.test(text))
     throw new UsageError('ID must be a number, as `list` shows it');
@@ -217,7 +214,6 @@ export async function* eachOf(ids: readonly string[], work: (id: string) => Prom
   if (refusals.length > 0) throw new Error(refusals.join('\n'));
 }
 
-/** Turns any error of `work` into a usage error. */
 export function asUsage<Result>(work: () => Result): Result {
   try {
     return work();

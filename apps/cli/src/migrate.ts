@@ -23,8 +23,7 @@ function complain(text: string): void {
 
 takeNoArguments(USAGE);
 surviveFailedWrites(process);
-// The services also migrate when they start. As a separate job before a rollout, a failed migration prevents the
-// rollout.
+// The services also migrate when they start. As a job before a rollout, a failed migration prevents the rollout.
 try {
   loadEnvFile();
   const settings = readSettings(storeSettings, process.env);

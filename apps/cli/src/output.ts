@@ -16,10 +16,8 @@ export interface Listing {
   readonly isContent: boolean;
 }
 
-/** The output can't be written. */
 export class OutputError extends Error {}
 
-/** The streams of a command. */
 export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
@@ -27,9 +25,7 @@ export interface Streams {
   readonly stderr: Writable;
 }
 
-/**
- * `write` reports a failed write to its callback. Without a listener, the stream's 'error' event would end the process.
- */
+/** `write` reports a failed write to its callback. Without a listener, the stream's 'error' would end the process. */
 export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
@@ -117,7 +113,6 @@ async function getKey(
   }
 }
 
-/** All items, read one part at a time. */
 export async function* inParts<Item, Id>(
   read: (part: { readonly after: Id | undefined; readonly limit: number }) => Promise<readonly Item[]>,
   idOf: (item: Item) => Id,

@@ -80,7 +80,6 @@ function services(): readonly Service[] {
     }));
 }
 
-/** Waits until the service is ready or has exited. */
 async function start({ name, command }: Service): Promise<void> {
   if (stopping.signal.aborted) return;
   const options = command.slice(0, -1);
@@ -109,7 +108,6 @@ async function endOf(service: string, child: ChildProcess): Promise<number> {
 
 function stop(): void {
   stopping.abort();
-  // SIGINT, as for Ctrl-C: no load balancer is in front of these services, so they needn't take requests a little
-  // longer.
+  // SIGINT, as for Ctrl-C: no load balancer is in front of these services, so they needn't wait for one.
   for (const child of running) child.kill('SIGINT');
 }

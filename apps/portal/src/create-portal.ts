@@ -17,17 +17,16 @@ import fastifyHelmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, type FastifyInstance, type RouteOptions, LogController } from 'fastify';
-import { logRequests } from './http/access-log.js';
+import { logRequests } from './http/logs.js';
 import { BackgroundTasks } from './http/background-tasks.js';
 import { refuseBrokenRequests } from './http/broken-requests.js';
-import { readCookies } from './http/cookies.js';
+import { readCookies, signerFor } from './http/cookies.js';
 import { addFormTokens } from './http/csrf.js';
 import { Devices } from './http/devices.js';
 import { formIn } from './http/forms.js';
 import { readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
 import { type PublicFile, readPublicFiles, servePublicFiles } from './http/public-files.js';
-import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
 import { SocketPages } from './http/socket-pages.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
@@ -53,13 +52,10 @@ export interface PortalOptions {
   readonly stopping?: AbortSignal | undefined;
   /** Without it nothing is logged. */
   readonly log?: Pick<Log, 'logger'> | undefined;
-  /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
   /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Counts the responses. */
   readonly metrics?: PortalMetrics | undefined;
-  /** Called for each route. */
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 

@@ -14,7 +14,7 @@ import { CategoriesController } from './categories/categories.controller.js';
 import { AccessGuard } from './http/access.guard.js';
 import { Attempts } from './http/attempts.js';
 import { BackgroundTasks } from './http/background-tasks.js';
-import { CLOCK } from './http/clock.js';
+import { CLOCK } from './http/decorators.js';
 import { Devices } from './http/devices.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FormPipe } from './http/forms.js';

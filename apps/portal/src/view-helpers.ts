@@ -29,11 +29,10 @@ import {
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE, SIGN } from '@adoption-store/web';
-import { COLOURS, MESSAGE_MEANINGS } from './http/words.js';
+import { COLOURS, MESSAGE_MEANINGS, EVENT_MEANINGS } from './http/words.js';
 import { groupsOf } from './http/page-groups.js';
 import { REFUSAL_MEANINGS, REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
-import { EVENT_MEANINGS } from './webhooks/event-meanings.js';
 
 /** A time further away than this is shown as its day. */
 const MOST_RELATIVE = 30 * DAY;

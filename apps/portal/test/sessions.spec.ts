@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MINUTE } from '@adoption-store/domain';
 import { pino } from 'pino';
 import { createPortal } from '../src/create-portal.js';
-import { type Purpose, signerFor } from '../src/http/secrets.js';
+import { type Purpose, signerFor } from '../src/http/cookies.js';
 import { usePortal } from './support/portal.js';
 import { type Answer, browsersAt, PASSWORD, type Person, type Visitor } from './support/portal-visitor.js';
 

@@ -13,7 +13,6 @@ export interface Job {
   readonly name: string;
   /** Returns whether there may be more work immediately. */
   readonly work: () => Promise<boolean>;
-  /** Waits until the next round is due. */
   readonly rest: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -42,7 +41,6 @@ export class BackgroundJobs {
     this.running.push(this.repeat(job));
   }
 
-  /** Calls `cleanup` when the jobs are stopped. */
   onStop(cleanup: () => void): void {
     this.stopping.signal.addEventListener('abort', cleanup);
   }

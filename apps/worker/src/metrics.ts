@@ -19,7 +19,6 @@ const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Del
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
-/** The use cases whose state is shown. */
 export interface Queues {
   readonly deliverMessages: DeliverMessages;
   readonly deliverAccountMails: DeliverAccountMails;
@@ -28,7 +27,6 @@ export interface Queues {
   readonly sendsMail: SendsMail;
 }
 
-/** The worker's metrics for Prometheus. */
 export class WorkerMetrics extends Metrics {
   readonly ordersExpired = this.counter('adoption_store_orders_expired_total', 'Orders that have expired');
   readonly purged = this.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', ['kind']);
@@ -116,7 +114,6 @@ export class WorkerMetrics extends Metrics {
     }
   }
 
-  /** The sender, with its attempts timed. */
   timing(sender: MessageSender): MessageSender {
     return {
       send: async (message, timeout) => {

@@ -3,18 +3,12 @@ import { type Application, type ClaimedMessage, createApplication, escapeInvisib
 import type { InfrastructureConfig } from '@adoption-store/infrastructure';
 import type { OpenedApp } from '@adoption-store/store';
 import { type Log, type Logger, servePages } from '@adoption-store/telemetry';
-import { deliverAccountMails } from './accounts/deliver-account-mails.js';
-import { requestOf } from './attempt-log.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { publishEvents } from './events/publish-events.js';
-import { deliverMessages } from './messages/deliver-messages.js';
-import { tracingSender } from './messages/tracing-message-sender.js';
+import { deliverAccountMails, deliverMessages, deliverWebhooks, requestOf } from './deliveries.js';
+import { expireOrders, publishEvents, purgeExpired, reencryptSecrets } from './jobs.js';
 import { WorkerMetrics } from './metrics.js';
-import { expireOrders } from './orders/expire-orders.js';
-import { purgeExpired } from './purge-expired.js';
+import { tracingSender } from './tracing-message-sender.js';
 import { within } from './waiting.js';
-import { deliverWebhooks } from './webhooks/deliver-webhooks.js';
-import { reencryptSecrets } from './webhooks/reencrypt-secrets.js';
 
 type Settings = Values<typeof workerSettings>;
 
@@ -48,16 +42,15 @@ export async function startWorker({
     isReady: () => !jobs.areStopping && isReady(),
     metricsPage: () => metrics.pageWith(application, mail !== undefined),
   });
-  const reports = { log, metrics };
-  deliverMessages(jobs, application.deliverMessages, { log, metrics, concurrency: settings.DELIVERY_CONCURRENCY });
-  // Without a mail server, mails to accounts stay queued: unlike messages they can't be logged, because links are
-  // secret.
-  if (mail !== undefined) deliverAccountMails(jobs, application.deliverAccountMails, reports);
-  const wakeWebhooks = deliverWebhooks(jobs, application.deliverWebhooks, reports);
-  reencryptSecrets(jobs, application.reencryptWebhooks, { log, unreadable: metrics.unreadableWebhooks });
-  publishEvents(jobs, application, wakeWebhooks);
-  expireOrders(jobs, application.expireOrders, { log, metrics, checkClock });
-  purgeExpired(jobs, application.purgeExpired, { metrics, clock: ports.clock, checkClock });
+  const surroundings = { jobs, log, metrics, clock: ports.clock, checkClock };
+  deliverMessages(surroundings, application.deliverMessages, settings.DELIVERY_CONCURRENCY);
+  // Without a mail server, mails to accounts stay queued: they can't be logged, because links are secret.
+  if (mail !== undefined) deliverAccountMails(surroundings, application.deliverAccountMails);
+  const wakeWebhooks = deliverWebhooks(surroundings, application.deliverWebhooks);
+  reencryptSecrets(surroundings, application.reencryptWebhooks);
+  publishEvents(surroundings, application, wakeWebhooks);
+  expireOrders(surroundings, application.expireOrders);
+  purgeExpired(surroundings, application.purgeExpired);
 
   const way =
     mail === undefined ? 'messages are written to this log, because SMTP_URL is not set' : `messages go to ${mail.to}`;

@@ -1,14 +1,10 @@
 import type { Call } from './call.js';
-import { Categories } from './categories.js';
+import { Categories, Messages, Orders, Pets, Webhooks } from './resources.js';
 import { Events } from './events.js';
 import type { components } from './generated.js';
-import { Messages } from './messages.js';
 import type { CallOptions, ClientOptions } from './options.js';
-import { Orders } from './orders.js';
-import { Pets } from './pets.js';
 import { type Request, requestBy } from './request.js';
 import { Transport } from './transport.js';
-import { Webhooks } from './webhooks.js';
 
 export type RateLimit = components['schemas']['RateLimit'];
 

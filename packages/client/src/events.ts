@@ -42,10 +42,7 @@ export interface EventQuery<Type extends EventType = EventType> {
 export interface CatchUpOptions<Type extends EventType = EventType> {
   /** Only events of these types. Default: those of the earlier `Following` whose `cursor` is given, else every type. */
   readonly types?: readonly Type[] | undefined;
-  /**
-   * That of `now`, of an earlier `Following` of the same types, or the `next` of a page. Default: begins with the oldest
-   * event that is kept.
-   */
+  /** That of `now`, of an earlier `Following` of the same types, or a page's `next`. Default: the oldest event kept. */
   readonly cursor?: string | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
@@ -79,8 +76,7 @@ export class Events {
   }
 
   /**
-   * The cursor from which `follow` begins with what happens from now on. To keep a copy of a list, take it before you
-   * read the list.
+   * The cursor from which `follow` begins with what happens from now on. To copy a list, take it before you read that.
    */
   async now(options?: CallOptions): Promise<string> {
     return endOf(await pagesOf(this.#transport, { path: '/events', query: { from: 'now' } }, options).page());

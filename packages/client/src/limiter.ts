@@ -93,9 +93,7 @@ export class Limiter {
       this.#windows.set(name, { limit, left: Math.min(left, known.left), end: Math.min(end, known.end), read });
   }
 
-  /**
-   * Milliseconds between requests that aren't urgent: with less than half of a window left, the rest lasts until its end.
-   */
+  /** Milliseconds between requests that aren't urgent: with less than half of a window left, it lasts until its end. */
   pace(): number {
     const now = this.#clock.now();
     const scarce = [...this.#windows.values()].filter(({ limit, left }) => left <= limit / 2);

@@ -37,10 +37,7 @@ interface Source<Item> {
   readonly fetch: ((page: URL) => Promise<Answer<readonly Item[]>>) | undefined;
 }
 
-/**
- * A list of the API. `for await` iterates over all items, each page being fetched when the previous one has been
- * consumed.
- */
+/** A list of the API. `for await` iterates over all items. Each page is fetched when the previous one is consumed. */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #source: Source<Item>;
   readonly #start: Position;

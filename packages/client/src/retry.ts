@@ -26,8 +26,8 @@ export function isPassing({ code, status }: ApiError, method: string): boolean {
 }
 
 /**
- * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Anything else, such as -5
- * or 1.5, is ignored.
+ * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Others, as -5 or 1.5,
+ * are ignored.
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After') ?? '';

@@ -119,9 +119,8 @@ export function url(...protocols: readonly string[]): (text: string) => string {
 export function urlText(...protocols: readonly string[]): (text: string) => string {
   return (text) => {
     const protocol = /^([a-z]+):\/\/./.exec(text)?.[1];
-    if (protocol === undefined || !protocols.includes(protocol)) {
+    if (protocol === undefined || !protocols.includes(protocol))
       throw new Error(`must be a URL that starts with ${starts(protocols)}`);
-    }
     return text;
   };
 }

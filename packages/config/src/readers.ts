@@ -86,9 +86,8 @@ export function hostName(text: string): string {
 
 function origin(text: string): string {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username + parsed.password !== '') {
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username + parsed.password !== '')
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
-  }
   return (parsed.origin + parsed.pathname).replace(/\/+$/, '');
 }
 
@@ -148,9 +147,7 @@ export function networks(text: string): readonly string[] {
   return list;
 }
 
-/**
- * A network of all addresses is refused (also by Fastify), because then every client could pretend to have any address.
- */
+/** A network of all addresses is refused (also by Fastify), as every client could pretend to have any address. */
 export function proxies(text: string): readonly string[] {
   const list = networks(text);
   if (list.some((each) => /\/0+$/.test(each)))

@@ -19,6 +19,16 @@ import {
 } from './readers.js';
 import { CLOSING_TIME } from './service.js';
 
+/** @param standard the default. */
+function setting<Value>(standard: string, description: string, read: (text: string) => Value) {
+  return { default: standard, description, read };
+}
+
+/** A setting without a default. */
+function optional<Value>(description: string, read: (text: string) => Value) {
+  return { default: undefined, description, read };
+}
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings of every app that uses the database. The operator's commands need no others. */
@@ -41,126 +51,93 @@ export const storeSettings = {
     requiredBy: 'DATABASE_POOLER',
     read: databaseUrl,
   },
-  DATABASE_POOL_SIZE: {
-    default: '10',
-    description: 'Most connections to PostgreSQL, 1–1000',
-    read: integer(1, 1_000),
-  },
-  DATA_DIR: {
-    default: '.data',
-    description: 'Folder of the embedded PostgreSQL and of the demo key',
-    read: (text) => resolve(text),
-  },
-  KEY_ENVIRONMENT: {
-    default: 'live',
-    description: 'Kind of API keys that are issued and accepted: `live` or `staging`',
-    read: oneOf('live', 'staging'),
-  },
-  CATEGORIES: {
-    default: 'open',
-    description: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
-    read: oneOf('open', 'strict'),
-  },
-  ADDRESS_LIMIT: {
-    default: '60',
-    description: 'Requests a minute that one address may send without a valid key',
-    read: integer(1, 1_000_000),
-  },
-  ORDER_LIMIT: {
-    default: '100',
-    description: 'Most orders of one account that are `placed` at the same time, 1–100000',
-    read: integer(1, 100_000),
-  },
-  MESSAGE_LIMIT: {
-    default: '1000',
-    description: 'Most messages of one account that are `queued` at the same time, 1–100000',
-    read: integer(1, 100_000),
-  },
-  BAN_REFUSALS: {
-    default: '50',
-    description: 'Ban a key after this many refused requests in one minute',
-    read: integer(1, 1_000_000),
-  },
+  DATABASE_POOL_SIZE: setting('10', 'Most connections to PostgreSQL, 1–1000', integer(1, 1_000)),
+  DATA_DIR: setting('.data', 'Folder of the embedded PostgreSQL and of the demo key', (text) => resolve(text)),
+  KEY_ENVIRONMENT: setting(
+    'live',
+    'Kind of API keys that are issued and accepted: `live` or `staging`',
+    oneOf('live', 'staging'),
+  ),
+  CATEGORIES: setting(
+    'open',
+    'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
+    oneOf('open', 'strict'),
+  ),
+  ADDRESS_LIMIT: setting(
+    '60',
+    'Requests a minute that one address may send without a valid key',
+    integer(1, 1_000_000),
+  ),
+  ORDER_LIMIT: setting(
+    '100',
+    'Most orders of one account that are `placed` at the same time, 1–100000',
+    integer(1, 100_000),
+  ),
+  MESSAGE_LIMIT: setting(
+    '1000',
+    'Most messages of one account that are `queued` at the same time, 1–100000',
+    integer(1, 100_000),
+  ),
+  BAN_REFUSALS: setting('50', 'Ban a key after this many refused requests in one minute', integer(1, 1_000_000)),
   BAN_SECONDS: {
     default: '300',
     description: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
     within: { setting: 'BAN_SECONDS_MAX', less: 0, rule: 'must not be more than BAN_SECONDS_MAX' },
     read: integer(1, 86_400),
   },
-  BAN_SECONDS_MAX: { default: '3600', description: 'Seconds of the longest ban', read: integer(1, 86_400) },
-  WEBHOOK_SECRET: {
-    default: undefined,
-    description:
-      "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
-    read: secrets,
-  },
+  BAN_SECONDS_MAX: setting('3600', 'Seconds of the longest ban', integer(1, 86_400)),
+  WEBHOOK_SECRET: optional(
+    "Encrypts webhooks' secrets: 32 random characters or more, or several with commas; else the database's own",
+    secrets,
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of every service. */
 export const serviceSettings = {
   ...storeSettings,
-  LOG_LEVEL: {
-    default: 'info',
-    description: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
-    read: oneOf(...LOG_LEVELS),
-  },
-  WEBHOOK_ALLOW: {
-    default: undefined,
-    description:
-      'Networks, such as `10.1.0.0/16,fd00::/8`, that webhooks may reach too, also by `http` and at any port',
-    read: networks,
-  },
-  SHUTDOWN_TIMEOUT: {
-    default: '10s',
-    description: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
-    read: duration('5s', '10m'),
-  },
+  LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`, oneOf(...LOG_LEVELS)),
+  WEBHOOK_ALLOW: optional(
+    'Networks, such as `10.1.0.0/16,fd00::/8`, that webhooks may reach too, also by `http` and at any port',
+    networks,
+  ),
+  SHUTDOWN_TIMEOUT: setting(
+    '10s',
+    'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
+    duration('5s', '10m'),
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Of the API and the worker. The portal has no traces. */
-const OTEL_EXPORTER_OTLP_ENDPOINT = {
-  default: undefined,
-  description: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
-  read: collectorUrl,
-} as const;
+const OTEL_EXPORTER_OTLP_ENDPOINT = optional(
+  'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
+  collectorUrl,
+);
 
 /** Settings of the apps that count requests or show counts. */
 const countingSettings = {
-  REDIS_URL: {
-    default: undefined,
-    description:
-      'Redis, or nodes of a Redis Cluster with commas, that counts for all instances; without it each counts alone',
-    read: redisUrls,
-  },
-  TRUST_PROXY: {
-    default: undefined,
-    description: 'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
-    read: proxies,
-  },
-  PUBLIC_URL: {
-    default: undefined,
-    description:
-      'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
-    read: apiUrl,
-  },
+  REDIS_URL: optional(
+    'Redis, or nodes of a Redis Cluster with commas, that counts for all instances; without it each counts alone',
+    redisUrls,
+  ),
+  TRUST_PROXY: optional(
+    'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
+    proxies,
+  ),
+  PUBLIC_URL: optional(
+    'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
+    apiUrl,
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
-const SUPPORT_CONTACT = {
-  default: undefined,
-  description:
-    'E-mail address or https URL of the operator, for pages, mails and errors where only the operator can help',
-  read: contact,
-} as const;
+const SUPPORT_CONTACT = optional(
+  'E-mail address or https URL of the operator, for pages, mails and errors where only the operator can help',
+  contact,
+);
 
 /** Settings of the apps that clients reach by HTTP. The portal shows the API's address. */
 const webSettings = {
-  HOST: { default: 'localhost', description: 'Address to listen on; `0.0.0.0` for all', read: hostName },
-  PORT: {
-    default: '3000',
-    description: 'TCP port to listen on, 0–65535; 0 takes a free one',
-    read: integer(0, 65_535),
-  },
-  ACCESS_LOG: { default: 'on', description: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
+  HOST: setting('localhost', 'Address to listen on; `0.0.0.0` for all', hostName),
+  PORT: setting('3000', 'TCP port to listen on, 0–65535; 0 takes a free one', integer(0, 65_535)),
+  ACCESS_LOG: setting('on', 'Whether each request is logged: `on` or `off`', oneOf('on', 'off')),
   LAME_DUCK: {
     default: '3s',
     description:
@@ -175,7 +152,7 @@ const webSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-const METRICS_HOST = { default: 'localhost', description: 'Address of the metrics endpoint', read: hostName } as const;
+const METRICS_HOST = setting('localhost', 'Address of the metrics endpoint', hostName);
 
 export const apiSettings = {
   ...serviceSettings,
@@ -183,22 +160,13 @@ export const apiSettings = {
   ...countingSettings,
   OTEL_EXPORTER_OTLP_ENDPOINT,
   METRICS_HOST,
-  METRICS_PORT: {
-    default: '9464',
-    description: 'TCP port of that address; 0 takes a free one',
-    read: integer(0, 65_535),
-  },
-  CORS_ORIGINS: {
-    default: '*',
-    description:
-      'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
-    read: origins,
-  },
-  PORTAL_URL: {
-    default: undefined,
-    description: 'Address of the portal, for the links of the reference page',
-    read: portalUrl,
-  },
+  METRICS_PORT: setting('9464', 'TCP port of that address; 0 takes a free one', integer(0, 65_535)),
+  CORS_ORIGINS: setting(
+    '*',
+    'Origins whose pages may call the API, such as `https://shop.example.com`, with commas; `*`: all; `none`',
+    origins,
+  ),
+  PORTAL_URL: optional('Address of the portal, for the links of the reference page', portalUrl),
   SUPPORT_CONTACT,
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -206,33 +174,22 @@ export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
-  PORTAL_HOST: {
-    default: 'localhost',
-    description: 'Address the portal listens on; `0.0.0.0` for all',
-    read: hostName,
-  },
-  PORTAL_PORT: {
-    default: '3001',
-    description: 'TCP port of that address; 0 takes a free one',
-    read: integer(0, 65_535),
-  },
+  PORTAL_HOST: setting('localhost', 'Address the portal listens on; `0.0.0.0` for all', hostName),
+  PORTAL_PORT: setting('3001', 'TCP port of that address; 0 takes a free one', integer(0, 65_535)),
   METRICS_HOST,
-  PORTAL_METRICS_PORT: {
-    default: '9465',
-    description: "TCP port of the portal's metrics endpoint, at `METRICS_HOST`; 0 takes a free one",
-    read: integer(0, 65_535),
-  },
-  PORTAL_URL: {
-    default: undefined,
-    description: 'Address of the portal, without a path; its cookies are only for https if this is https',
-    read: portalUrl,
-  },
-  PORTAL_SECRET: {
-    default: undefined,
-    description:
-      "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
-    read: secrets,
-  },
+  PORTAL_METRICS_PORT: setting(
+    '9465',
+    "TCP port of the portal's metrics endpoint, at `METRICS_HOST`; 0 takes a free one",
+    integer(0, 65_535),
+  ),
+  PORTAL_URL: optional(
+    'Address of the portal, without a path; its cookies are only for https if this is https',
+    portalUrl,
+  ),
+  PORTAL_SECRET: optional(
+    "Signs sessions and forms: 32 random characters or more, or several with commas; else the database's own",
+    secrets,
+  ),
   SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
@@ -246,12 +203,10 @@ export const portalSettings = {
 
 export const workerSettings = {
   ...serviceSettings,
-  SMTP_URL: {
-    default: undefined,
-    description:
-      'Mail server; without it messages to the store are written to the log, and [nobody signs up or resets a password](#mail)',
-    read: mailUrl,
-  },
+  SMTP_URL: optional(
+    'Mail server; without it messages to the store are written to the log, and [nobody signs up or resets a password](#mail)',
+    mailUrl,
+  ),
   MAIL_FROM: {
     default: undefined,
     description: 'Sender of the e-mails, whose domain greets the mail server; required with `SMTP_URL`',
@@ -266,50 +221,30 @@ export const workerSettings = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT,
   SUPPORT_CONTACT,
-  WORKER_HOST: {
-    default: 'localhost',
-    description: "Address of the worker's health and metrics endpoints",
-    read: hostName,
-  },
-  WORKER_PORT: {
-    default: '3002',
-    description: 'TCP port of that address; 0 takes a free one',
-    read: integer(0, 65_535),
-  },
+  WORKER_HOST: setting('localhost', "Address of the worker's health and metrics endpoints", hostName),
+  WORKER_PORT: setting('3002', 'TCP port of that address; 0 takes a free one', integer(0, 65_535)),
   STORE_EMAIL: {
     default: undefined,
     description: 'Recipient of the messages, the store; required with `SMTP_URL`',
     requiredBy: 'SMTP_URL',
     read: mailAddress,
   },
-  DELIVERY_CONCURRENCY: {
-    default: '8',
-    description: 'Messages that are sent at the same time, 1–100',
-    read: integer(1, 100),
-  },
-  MESSAGE_LEASE: {
-    default: '30s',
-    description: 'Time after which another worker takes the message of a killed one, `1s`–`1h`',
-    read: duration('1s', '1h'),
-  },
-  MESSAGE_ATTEMPTS: {
-    default: '16',
-    description: 'Attempts after which a message has failed, 1–1000',
-    read: integer(1, 1_000),
-  },
-  MESSAGE_RETENTION: {
-    default: '90d',
-    description: 'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
-    read: duration('1d', '3650d'),
-  },
-  EVENT_RETENTION: {
-    default: '30d',
-    description: 'Time that an event is kept, `1d`–`3650d`',
-    read: duration('1d', '3650d'),
-  },
-  ORDER_TTL: {
-    default: '48h',
-    description: 'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
-    read: duration('1s', '365d'),
-  },
+  DELIVERY_CONCURRENCY: setting('8', 'Messages that are sent at the same time, 1–100', integer(1, 100)),
+  MESSAGE_LEASE: setting(
+    '30s',
+    'Time after which another worker takes the message of a killed one, `1s`–`1h`',
+    duration('1s', '1h'),
+  ),
+  MESSAGE_ATTEMPTS: setting('16', 'Attempts after which a message has failed, 1–1000', integer(1, 1_000)),
+  MESSAGE_RETENTION: setting(
+    '90d',
+    'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
+    duration('1d', '3650d'),
+  ),
+  EVENT_RETENTION: setting('30d', 'Time that an event is kept, `1d`–`3650d`', duration('1d', '3650d')),
+  ORDER_TTL: setting(
+    '48h',
+    'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
+    duration('1s', '365d'),
+  ),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,86 +1,25 @@
 import { DeliverAccountMails } from './accounts/mails/deliver-account-mails.js';
-import {
-  ChangeAddress,
-  ChangePassword,
-  CloseAccount,
-  CompleteSignUp,
-  EndAccess,
-  LimitAttempts,
-  RequestAddressChange,
-  RequestPasswordReset,
-  RequestSignUp,
-  ResetPassword,
-  GetSignUp,
-  SignIn,
-  SignUp,
-} from './accounts/sign-in/use-cases.js';
-import {
-  Authenticate,
-  DisableKey,
-  EnableKey,
-  IssueKey,
-  ListAllKeys,
-  ListOperations,
-  RenameKey,
-  RevokeKey,
-  RollBackKey,
-  RotateKey,
-  GetKey,
-  ListKeys,
-} from './accounts/keys/use-cases.js';
+import * as signIn from './accounts/sign-in/use-cases.js';
+import * as keys from './accounts/keys/use-cases.js';
 import type { KeyOptions, KeyPorts } from './accounts/keys/ports.js';
 import type { AccountPorts } from './accounts/ports.js';
 import type { HolderOptions, HolderPorts } from './accounts/sign-in/ports.js';
-import {
-  ChangePlan,
-  ChangeScopes,
-  FindAccount,
-  GetAccount,
-  ListAccounts,
-  OpenAccount,
-  RecordPortal,
-  SendsMail,
-} from './accounts/use-cases.js';
+import * as accounts from './accounts/use-cases.js';
 import type { AnimalPorts } from './animals/ports.js';
-import {
-  AddAnimal,
-  ChangeAnimal,
-  ExportAnimals,
-  GetAnimal,
-  ImportAnimals,
-  ListAnimals,
-  WithdrawAnimal,
-} from './animals/use-cases.js';
+import * as animals from './animals/use-cases.js';
 import type { CategoryPorts } from './categories/ports.js';
-import { AddCategory, GetCategory, ListCategories, NameCategory, DeleteCategory } from './categories/use-cases.js';
+import * as categories from './categories/use-cases.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryOptions, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import type { EventPorts } from './events/ports.js';
-import { ListEvents, PublishEvents } from './events/use-cases.js';
+import * as events from './events/use-cases.js';
 import { AnswerOnce } from './idempotency/use-cases.js';
 import type { LimitOptions, LimitPorts } from './limits/ports.js';
-import { MeterRequest, RecordRequest, ListFailedRequests, GetUsage } from './limits/use-cases.js';
+import * as limits from './limits/use-cases.js';
 import type { MessageOptions, MessagePorts } from './messages/ports.js';
-import {
-  DeliverMessages,
-  GetMessage,
-  ListAllMessages,
-  QueueMessage,
-  RetryFailedMessages,
-  RetryMessage,
-  ListMessages,
-} from './messages/use-cases.js';
+import * as messages from './messages/use-cases.js';
 import { DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions, OrderPorts } from './orders/ports.js';
-import {
-  CancelOrder,
-  CompleteOrder,
-  EndAnyOrder,
-  ExpireOrders,
-  GetOrder,
-  ListAllOrders,
-  ListOrders,
-  PlaceOrder,
-} from './orders/use-cases.js';
+import * as orders from './orders/use-cases.js';
 import type { Ports } from './ports.js';
 import {
   DEFAULT_EVENT_RETENTION,
@@ -90,29 +29,9 @@ import {
 } from './purge-expired.js';
 import type { StorePolicy } from './store-policy.js';
 import type { SessionPorts } from './sessions/ports.js';
-import { BeginSession, EndAllSessions, EndSession, RenewSession, ResumeSession } from './sessions/use-cases.js';
+import * as sessions from './sessions/use-cases.js';
 import type { WebhookOptions, WebhookPorts } from './webhooks/ports.js';
-import {
-  ChangeWebhook,
-  CountWebhookSecrets,
-  CreateWebhook,
-  DeleteWebhook,
-  DeliverWebhooks,
-  DisableAnyWebhook,
-  EnableAnyWebhook,
-  GetDelivery,
-  GetWebhook,
-  ListAllWebhooks,
-  ListDeliveries,
-  ListWebhooks,
-  PingWebhook,
-  RecoverDeliveries,
-  ReencryptWebhooks,
-  DeleteAnyWebhook,
-  RetryDelivery,
-  RotateWebhookSecret,
-  WakeWebhooks,
-} from './webhooks/use-cases.js';
+import * as webhooks from './webhooks/use-cases.js';
 
 export type { Ports };
 
@@ -160,146 +79,146 @@ function withDefaults(given: ApplicationOptions) {
 
 export function animalUseCases(ports: AnimalPorts) {
   return {
-    addAnimal: new AddAnimal(ports),
-    listAnimals: new ListAnimals(ports),
-    getAnimal: new GetAnimal(ports),
-    changeAnimal: new ChangeAnimal(ports),
-    withdrawAnimal: new WithdrawAnimal(ports),
-    importAnimals: new ImportAnimals(ports),
-    exportAnimals: new ExportAnimals(ports),
+    addAnimal: new animals.AddAnimal(ports),
+    listAnimals: new animals.ListAnimals(ports),
+    getAnimal: new animals.GetAnimal(ports),
+    changeAnimal: new animals.ChangeAnimal(ports),
+    withdrawAnimal: new animals.WithdrawAnimal(ports),
+    importAnimals: new animals.ImportAnimals(ports),
+    exportAnimals: new animals.ExportAnimals(ports),
   };
 }
 
 export function categoryUseCases(ports: CategoryPorts) {
   return {
-    addCategory: new AddCategory(ports),
-    listCategories: new ListCategories(ports),
-    getCategory: new GetCategory(ports),
-    nameCategory: new NameCategory(ports),
-    deleteCategory: new DeleteCategory(ports),
+    addCategory: new categories.AddCategory(ports),
+    listCategories: new categories.ListCategories(ports),
+    getCategory: new categories.GetCategory(ports),
+    nameCategory: new categories.NameCategory(ports),
+    deleteCategory: new categories.DeleteCategory(ports),
   };
 }
 
 export function orderUseCases(ports: OrderPorts, options: OrderOptions) {
   return {
-    placeOrder: new PlaceOrder(ports, options),
-    listOrders: new ListOrders(ports),
-    getOrder: new GetOrder(ports),
-    completeOrder: new CompleteOrder(ports),
-    cancelOrder: new CancelOrder(ports),
-    listAllOrders: new ListAllOrders(ports),
-    endAnyOrder: new EndAnyOrder(ports),
-    expireOrders: new ExpireOrders(ports, options),
+    placeOrder: new orders.PlaceOrder(ports, options),
+    listOrders: new orders.ListOrders(ports),
+    getOrder: new orders.GetOrder(ports),
+    completeOrder: new orders.CompleteOrder(ports),
+    cancelOrder: new orders.CancelOrder(ports),
+    listAllOrders: new orders.ListAllOrders(ports),
+    endAnyOrder: new orders.EndAnyOrder(ports),
+    expireOrders: new orders.ExpireOrders(ports, options),
   };
 }
 
 export function messageUseCases(ports: MessagePorts, options: MessageOptions & DeliveryOptions) {
   return {
-    queueMessage: new QueueMessage(ports, options),
-    getMessage: new GetMessage(ports),
-    listMessages: new ListMessages(ports),
-    listAllMessages: new ListAllMessages(ports),
-    retryMessage: new RetryMessage(ports),
-    retryFailedMessages: new RetryFailedMessages(ports),
-    deliverMessages: new DeliverMessages(ports, options),
+    queueMessage: new messages.QueueMessage(ports, options),
+    getMessage: new messages.GetMessage(ports),
+    listMessages: new messages.ListMessages(ports),
+    listAllMessages: new messages.ListAllMessages(ports),
+    retryMessage: new messages.RetryMessage(ports),
+    retryFailedMessages: new messages.RetryFailedMessages(ports),
+    deliverMessages: new messages.DeliverMessages(ports, options),
   };
 }
 
 export function eventUseCases(ports: EventPorts) {
   return {
-    listEvents: new ListEvents(ports),
-    publishEvents: new PublishEvents(ports),
+    listEvents: new events.ListEvents(ports),
+    publishEvents: new events.PublishEvents(ports),
   };
 }
 
 export function webhookUseCases(ports: WebhookPorts & Pick<KeyPorts, 'accounts'>, options: WebhookOptions) {
   return {
-    createWebhook: new CreateWebhook(ports),
-    listWebhooks: new ListWebhooks(ports),
-    getWebhook: new GetWebhook(ports),
-    changeWebhook: new ChangeWebhook(ports),
-    deleteWebhook: new DeleteWebhook(ports),
-    rotateWebhookSecret: new RotateWebhookSecret(ports),
-    pingWebhook: new PingWebhook(ports),
-    listDeliveries: new ListDeliveries(ports),
-    getDelivery: new GetDelivery(ports),
-    retryDelivery: new RetryDelivery(ports),
-    recoverDeliveries: new RecoverDeliveries(ports),
-    wakeWebhooks: new WakeWebhooks(ports),
-    deliverWebhooks: new DeliverWebhooks(ports, options),
-    listAllWebhooks: new ListAllWebhooks(ports),
-    disableAnyWebhook: new DisableAnyWebhook(ports),
-    enableAnyWebhook: new EnableAnyWebhook(ports),
-    deleteAnyWebhook: new DeleteAnyWebhook(ports),
-    countWebhookSecrets: new CountWebhookSecrets(ports),
-    reencryptWebhooks: new ReencryptWebhooks(ports),
+    createWebhook: new webhooks.CreateWebhook(ports),
+    listWebhooks: new webhooks.ListWebhooks(ports),
+    getWebhook: new webhooks.GetWebhook(ports),
+    changeWebhook: new webhooks.ChangeWebhook(ports),
+    deleteWebhook: new webhooks.DeleteWebhook(ports),
+    rotateWebhookSecret: new webhooks.RotateWebhookSecret(ports),
+    pingWebhook: new webhooks.PingWebhook(ports),
+    listDeliveries: new webhooks.ListDeliveries(ports),
+    getDelivery: new webhooks.GetDelivery(ports),
+    retryDelivery: new webhooks.RetryDelivery(ports),
+    recoverDeliveries: new webhooks.RecoverDeliveries(ports),
+    wakeWebhooks: new webhooks.WakeWebhooks(ports),
+    deliverWebhooks: new webhooks.DeliverWebhooks(ports, options),
+    listAllWebhooks: new webhooks.ListAllWebhooks(ports),
+    disableAnyWebhook: new webhooks.DisableAnyWebhook(ports),
+    enableAnyWebhook: new webhooks.EnableAnyWebhook(ports),
+    deleteAnyWebhook: new webhooks.DeleteAnyWebhook(ports),
+    countWebhookSecrets: new webhooks.CountWebhookSecrets(ports),
+    reencryptWebhooks: new webhooks.ReencryptWebhooks(ports),
   };
 }
 
 export function accountUseCases(ports: AccountPorts) {
   return {
-    openAccount: new OpenAccount(ports),
-    getAccount: new GetAccount(ports),
-    findAccount: new FindAccount(ports),
-    listAccounts: new ListAccounts(ports),
-    changePlan: new ChangePlan(ports),
-    changeScopes: new ChangeScopes(ports),
-    sendsMail: new SendsMail(ports),
-    recordPortal: new RecordPortal(ports),
+    openAccount: new accounts.OpenAccount(ports),
+    getAccount: new accounts.GetAccount(ports),
+    findAccount: new accounts.FindAccount(ports),
+    listAccounts: new accounts.ListAccounts(ports),
+    changePlan: new accounts.ChangePlan(ports),
+    changeScopes: new accounts.ChangeScopes(ports),
+    sendsMail: new accounts.SendsMail(ports),
+    recordPortal: new accounts.RecordPortal(ports),
   };
 }
 
 export function keyUseCases(ports: KeyPorts, options: KeyOptions) {
   return {
-    issueKey: new IssueKey(ports, options),
-    getKey: new GetKey(ports),
-    listKeys: new ListKeys(ports),
-    listAllKeys: new ListAllKeys(ports),
-    listOperations: new ListOperations(ports),
-    renameKey: new RenameKey(ports),
-    disableKey: new DisableKey(ports),
-    enableKey: new EnableKey(ports),
-    rotateKey: new RotateKey(ports, options),
-    rollBackKey: new RollBackKey(ports),
-    revokeKey: new RevokeKey(ports),
-    authenticate: new Authenticate(ports, options),
+    issueKey: new keys.IssueKey(ports, options),
+    getKey: new keys.GetKey(ports),
+    listKeys: new keys.ListKeys(ports),
+    listAllKeys: new keys.ListAllKeys(ports),
+    listOperations: new keys.ListOperations(ports),
+    renameKey: new keys.RenameKey(ports),
+    disableKey: new keys.DisableKey(ports),
+    enableKey: new keys.EnableKey(ports),
+    rotateKey: new keys.RotateKey(ports, options),
+    rollBackKey: new keys.RollBackKey(ports),
+    revokeKey: new keys.RevokeKey(ports),
+    authenticate: new keys.Authenticate(ports, options),
   };
 }
 
 export function holderUseCases(ports: HolderPorts, options: HolderOptions & DeliveryOptions) {
   return {
-    getSignUp: new GetSignUp(ports, options),
-    signUp: new SignUp(ports, options),
-    requestSignUp: new RequestSignUp(ports, options),
-    completeSignUp: new CompleteSignUp(ports, options),
-    signIn: new SignIn(ports),
-    limitAttempts: new LimitAttempts(ports),
-    requestAddressChange: new RequestAddressChange(ports),
-    changeAddress: new ChangeAddress(ports),
-    changePassword: new ChangePassword(ports),
-    requestPasswordReset: new RequestPasswordReset(ports),
-    resetPassword: new ResetPassword(ports),
-    closeAccount: new CloseAccount(ports),
-    endAccess: new EndAccess(ports),
+    getSignUp: new signIn.GetSignUp(ports, options),
+    signUp: new signIn.SignUp(ports, options),
+    requestSignUp: new signIn.RequestSignUp(ports, options),
+    completeSignUp: new signIn.CompleteSignUp(ports, options),
+    signIn: new signIn.SignIn(ports),
+    limitAttempts: new signIn.LimitAttempts(ports),
+    requestAddressChange: new signIn.RequestAddressChange(ports),
+    changeAddress: new signIn.ChangeAddress(ports),
+    changePassword: new signIn.ChangePassword(ports),
+    requestPasswordReset: new signIn.RequestPasswordReset(ports),
+    resetPassword: new signIn.ResetPassword(ports),
+    closeAccount: new signIn.CloseAccount(ports),
+    endAccess: new signIn.EndAccess(ports),
     deliverAccountMails: new DeliverAccountMails(ports, options),
   };
 }
 
 export function sessionUseCases(ports: SessionPorts) {
   return {
-    beginSession: new BeginSession(ports),
-    resumeSession: new ResumeSession(ports),
-    renewSession: new RenewSession(ports),
-    endSession: new EndSession(ports),
-    endAllSessions: new EndAllSessions(ports),
+    beginSession: new sessions.BeginSession(ports),
+    resumeSession: new sessions.ResumeSession(ports),
+    renewSession: new sessions.RenewSession(ports),
+    endSession: new sessions.EndSession(ports),
+    endAllSessions: new sessions.EndAllSessions(ports),
   };
 }
 
 export function limitUseCases(ports: LimitPorts, options: LimitOptions) {
   return {
-    meterRequest: new MeterRequest(ports, options),
-    recordRequest: new RecordRequest(ports),
-    getUsage: new GetUsage(ports),
-    listFailedRequests: new ListFailedRequests(ports),
+    meterRequest: new limits.MeterRequest(ports, options),
+    recordRequest: new limits.RecordRequest(ports),
+    getUsage: new limits.GetUsage(ports),
+    listFailedRequests: new limits.ListFailedRequests(ports),
   };
 }

@@ -4,7 +4,7 @@ import { scopeErrors } from './accounts/scope.js';
 import { animalErrors } from './animals/animal.js';
 import { categoryErrors } from './categories/category.js';
 import { eventErrors } from './events/event.js';
-import { idempotencyErrors } from './idempotency/answer-once.js';
+import { idempotencyErrors } from './idempotency/use-cases.js';
 import { kernelErrors } from './kernel/errors.js';
 import { messageErrors, type messageManagementErrors } from './messages/message.js';
 import { orderErrors } from './orders/order.js';

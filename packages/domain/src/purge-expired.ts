@@ -1,12 +1,9 @@
-import { ANSWER_TTL } from './idempotency/answer-once.js';
+import { ANSWER_TTL } from './idempotency/use-cases.js';
 import { DAY, HOUR, type Instant, later } from './kernel/clock.js';
 import type { Ports } from './ports.js';
 import { HOURS_SHOWN } from './limits/get-usage.js';
 
-/**
- * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
- * before.
- */
+/** How long daily usage is kept: a year and a month, so that a month can be compared with that of the year before. */
 const USAGE_TTL = 400 * DAY;
 /** How long hourly usage is kept: a little longer than it is shown. */
 const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;

@@ -11,5 +11,4 @@ export interface StorePolicy extends KeyOptions, LimitOptions, MessageOptions, P
   readonly bans: BanPolicy;
 }
 
-/** What the adapters need of it. */
 export type AdapterPolicy = Pick<StorePolicy, 'categories' | 'bans'>;

@@ -48,9 +48,7 @@ async function makeDataFolder(dataDirectory: string): Promise<string> {
   return data;
 }
 
-/**
- * Replaces mkdir's `recursive`, which never returns in Node if the parent exists but can't hold folders, such as /proc.
- */
+/** Replaces mkdir's `recursive`, which never returns in Node if the parent can't hold folders, such as /proc. */
 async function makeFolders(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   await makeFolders(dirname(folder));
@@ -100,9 +98,7 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
 /** The socket folder is in the data folder, or in a private folder elsewhere if the socket's path would be too long. */
 async function makeSocketFolder(data: string, { account }: Programs): Promise<string> {
   const near = join(data, 'socket');
-  if (Buffer.byteLength(join(near, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET_PATH) {
-    return makePrivateFolder(near, account);
-  }
+  if (Buffer.byteLength(join(near, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET_PATH) return makePrivateFolder(near, account);
   // Not os.tmpdir(): processes with different TMPDIRs would not find the same server.
   const elsewhere = `/tmp/adoption-store-${createHash('sha256').update(data).digest('hex').slice(0, 32)}`;
   return makePrivateFolder(join(await makePrivateFolder(elsewhere), 'socket'), account);

@@ -18,10 +18,7 @@ export interface EmbeddedPostgres {
 
 const DATABASE = 'adoption_store';
 const SUPERUSER = 'postgres';
-/**
- * "adop" in bytes. Every user of the server holds this advisory lock as shared; the one that stops the server holds it
- * exclusively.
- */
+/** "adop" in bytes. Every user of the server shares this advisory lock; the one that stops it holds it exclusively. */
 const LOCK = 0x61_64_6f_70;
 /** Prefix of a lease's application_name; the process id follows. */
 const LEASE = 'lease of ';
@@ -40,8 +37,7 @@ const RETRY_INTERVAL = 1_000;
 const CREATED_BY_ANOTHER = ['42P04', '23505'];
 
 /**
- * Starts PostgreSQL on the data folder, or joins the one that runs there. Until `close`, a lost server is restarted at
- * the same address.
+ * Starts PostgreSQL on the data folder, or joins the one that runs there. Until `close`, a lost server is restarted.
  *
  * @param options.dataDirectory holds the database, its socket and its log (postgres.log). Created if it is missing.
  * @param options.settings apply if this process starts the server. A running server keeps its own.
@@ -121,8 +117,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
 }
 
 /**
- * Registers as a user of the server, and starts it if none runs. The lease is a connection, so a process that dies
- * releases it.
+ * Registers as a user of the server, and starts it if none runs. The lease is a connection, so a death releases it.
  *
  * @throws Error with one sentence if the server can't be started or reached, or if the signal is aborted.
  */
@@ -190,8 +185,8 @@ async function isLast(lease: pg.Client): Promise<boolean> {
   try {
     await isGranted(lease, 'pg_advisory_unlock_shared');
     for (;;) {
-      // The list is read before the lock is tried. A user that leaves in between would otherwise hold the lock, but be
-      // missing from the list.
+      // The list is read before the lock is tried: a user that leaves in between would hold it, but be missing from the
+      // list.
       const users = await lease.query<{ name: string }>(
         `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${LEASE}%'`,
       );

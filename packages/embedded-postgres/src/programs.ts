@@ -37,9 +37,7 @@ interface Launch {
 const NOBODY = 65_534;
 /** The copies in it are readable by every user and writable by root only (FHS, 5.5). */
 const COPIES = '/var/cache/adoption-store';
-/**
- * The caller's PG* variables and locale must not reach PostgreSQL. Its log is parsed here, so it must be in English.
- */
+/** The caller's PG* variables and locale must not reach PostgreSQL. Its log is parsed, so it must be in English. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 const LARGEST_LOG = 10 * 1024 * 1024;
 
@@ -48,8 +46,8 @@ export function refusal(what: string, remedy: string, cause?: unknown): Error {
 }
 
 /**
- * Finds the PostgreSQL that npm installed for this platform. For root it makes a copy if the user `nobody` can't run
- * the original.
+ * Finds the PostgreSQL that npm installed for this platform. For root it makes a copy if `nobody` can't run the
+ * original.
  *
  * @throws Error with one sentence if there is none or it can't be copied.
  */

@@ -57,8 +57,8 @@ async function isServer({ programs: { account } }: Cluster, pid: number): Promis
     const [, uid = '', rest = ''] = /^\s*(\d+)\s+(.*)$/s.exec(stdout) ?? [];
     return isOurs(Number(uid), account) && /^[^Z\s].*postgres/.test(rest);
   } catch {
-    // The process has just ended, or is hidden. Waiting for a stranger costs a moment; missing a running server could
-    // cost the data.
+    // The process has just ended, or is hidden. Waiting for a stranger costs a moment; missing a server could cost
+    // data.
     return true;
   }
 }

@@ -60,10 +60,7 @@ export interface InfrastructureConfig {
    * accounts are only delivered by e-mail.
    */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => Promise<void>) | undefined;
-  /**
-   * Encrypt the secrets of webhooks: the first one encrypts, all decrypt. Default: a secret that is stored in the
-   * database.
-   */
+  /** Encrypt the secrets of webhooks: the first one encrypts, all decrypt. Default: one stored in the database. */
   readonly webhookSecrets?: readonly string[] | undefined;
   readonly policy: AdapterPolicy;
   /** Which addresses webhooks may have. Default: only public ones. */

@@ -45,7 +45,7 @@ describe('the fallback', () => {
     readonly probed: Asked<void>[] = [];
 
     readonly decide = () => answerIn(this.asked);
-    readonly look = () => answerIn(this.looked);
+    readonly peek = () => answerIn(this.looked);
     readonly probe = () => answerIn(this.probed);
 
     close(): void {

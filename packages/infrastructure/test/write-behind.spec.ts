@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { DelayedWork } from '../src/database/delayed-work.js';
-import { portionsOf, writeBehind } from '../src/database/write-behind.js';
+import { type DelayedWork, portionsOf, writeBehind } from '../src/database/write-behind.js';
 describe('a write behind', () => {
   let waiting: number[];
   let written: (readonly number[])[];

@@ -6,7 +6,6 @@ import { openStore, type Store, type StoreSettings } from './open-store.js';
 type AppSettings = Values<typeof serviceSettings> &
   StoreSettings & { readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined };
 
-/** What an app begins with. */
 export interface OpenedApp<Settings> {
   readonly settings: Settings;
   /** Aborted as soon as the app must stop. Its reason is the signal's name. */

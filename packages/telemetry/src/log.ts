@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { tell } from '@adoption-store/config';
 import { type Logger, pino } from 'pino';
 import { LineWriter } from './line-writer.js';
-import { redactKeys } from './redact-keys.js';
 
 /** Most characters of lines that wait to be written together. */
 const MOST_GATHERED = 4_096;
@@ -28,9 +27,7 @@ export interface Log {
   readonly deliver: (fields: object) => Promise<void>;
   /** The number of lines that could not be written. */
   readonly dropped: () => number;
-  /**
-   * Resolves when every line is written or dropped. `process.exit` alone loses a write that waits for a slow reader.
-   */
+  /** Resolves when every line is written or dropped. `process.exit` alone loses writes that wait for a slow reader. */
   readonly close: () => Promise<void>;
 }
 
@@ -128,4 +125,12 @@ export function logDependencies({ logger }: Pick<Log, 'logger'>) {
 async function terminal(): Promise<((line: string) => string) | undefined> {
   const pretty = await import('pino-pretty').catch(() => undefined);
   return pretty?.prettyFactory({ singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+}
+
+/** API keys, also as a part of a longer text. */
+const KEYS = /aas_[a-z]+_\w*/g;
+
+/** A client's text with its API keys removed, which a careless client may have put into it. */
+export function redactKeys(text: string): string {
+  return text.includes('aas_') ? text.replace(KEYS, 'redacted') : text;
 }

@@ -3,7 +3,6 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Log } from './log.js';
 import type { Page } from './pages.js';
 
-/** The state of a process. */
 interface ProcessState {
   /**
    * Connections to the database. `size` is the most there may be, `waiting` counts callers without one, and `givenUp`

@@ -10,7 +10,6 @@ export interface Page {
   readonly type?: string;
 }
 
-/** The page at each path. */
 export type Pages = Readonly<Record<string, () => Promise<Page>>>;
 
 export interface PageServer {

@@ -16,8 +16,7 @@ export class OpenConnections {
   }
 
   /**
-   * Continues to serve for `lameDuck`, until load balancers have noticed, then runs `close`, which waits for the last
-   * connection.
+   * Serves for `lameDuck`, until load balancers have noticed, then runs `close`, which waits for the last connection.
    *
    * @param stopping aborted when the service must stop; the reason is the name of the signal.
    * @param times in milliseconds; `all` bounds both phases together, and is the longer one.

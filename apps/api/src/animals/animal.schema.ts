@@ -81,7 +81,6 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
 
 const write = animalSchemas.serialiser('Pet');
 
-/** The JSON of an animal: a Pet. */
 export function presentAnimal(animal: Animal): string {
   return write(petJson(animal));
 }

@@ -37,7 +37,6 @@ import {
   presentAnimals,
 } from './animal.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'pets';
 
 /** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */

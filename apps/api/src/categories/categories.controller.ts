@@ -30,7 +30,6 @@ import {
   presentCategory,
 } from './category.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'categories';
 
 /** The query of GET /v1/categories. Each parameter may occur once, except `id`. */
@@ -145,7 +144,7 @@ export class CategoriesController {
   }
 
   @Operation('DELETE /v1/categories/{categoryId}', {
-    id: 'deleteCategory',
+    id: 'removeCategory',
     scope: 'pets:manage',
     stability: 'beta',
     summary: 'Delete a category',

@@ -41,7 +41,6 @@ export class NewCategoryBody {
   readonly name!: string;
 }
 
-/** The JSON of a category: a Category. */
 export const presentCategory: (category: Category) => string = categorySchemas.serialiser('Category');
 
 export const presentCategories: (categories: readonly Category[]) => string =

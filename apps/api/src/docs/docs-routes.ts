@@ -24,9 +24,7 @@ const TEXT = 'text/plain; charset=utf-8';
 
 interface Docs {
   readonly operations: readonly DefinedOperation[];
-  /** The address at which clients reach the API. */
   readonly publicUrl: string | undefined;
-  /** The portal's address, to which the page links. */
   readonly portalUrl: string | undefined;
 }
 
@@ -49,7 +47,7 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
     return descriptionText(operations, server);
   });
   serve('/llms.txt', TEXT, async () => {
-    const { llmsText } = await import('../openapi/llms-text.js');
+    const { llmsText } = await import('../openapi/description.js');
     return llmsText(operations, server);
   });
   servePublicly(fastify, '/', async (_request, reply) => reply.redirect(`${origin}/docs`, 303));

@@ -25,8 +25,7 @@ const KEY_FORM = `<form id="key-form">
         </form>`;
 
 /**
- * The page at `/docs`. Its heading and the field for the key are in the HTML, so that people see them before the scripts
- * are loaded.
+ * The page at `/docs`. Its heading and the key's field are in the HTML, so people see them before scripts are loaded.
  *
  * @param portalUrl the portal's address, where people get keys. Undefined if it is not known.
  */

@@ -1,4 +1,12 @@
-import { EVENT_TYPES, isoTime, type PublishedEvent } from '@adoption-store/domain';
+import {
+  EVENT_TYPES,
+  isoTime,
+  type PublishedEvent,
+  type EventCursor,
+  type EventHash,
+  type EventPosition,
+  int64From,
+} from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
 import { type Described, int64, object, oneOf, schemaRef, time } from '../http/operations/schema.js';
 
@@ -55,7 +63,6 @@ const event = {
   data: { type: 'object', description: 'The resource as it was afterwards.' },
 } satisfies Record<Exclude<keyof PublishedEvent, 'position'>, Described>;
 
-/** Events whose `data` is that schema's. */
 function eventOf(schema: string, kind: string, example: Described): Described {
   const types = EVENT_TYPES.filter((type) => type.startsWith(`${kind}.`));
   const type = { ...event.type, enum: types, examples: [example['type']] };
@@ -90,4 +97,17 @@ export function presentEvents(events: readonly PublishedEvent[]): string {
       `{"id":"${id}","type":"${type}","sequence":${sequence},"createdAt":"${isoTime(createdAt)}","data":${data}}`,
   );
   return `[${shown.join(',')}]`;
+}
+
+const CURSOR = /^(\d+)\.([0-9a-f]{16})$/;
+
+export function eventCursorText({ position, hash }: EventCursor): string {
+  return `${position}.${hash}`;
+}
+
+/** The position in a cursor of `eventCursorText`. Undefined if it is none. */
+export function readEventCursor(text: string): EventCursor | undefined {
+  const [, place, hash] = CURSOR.exec(text) ?? [];
+  const position = int64From(place) as EventPosition | undefined;
+  return position === undefined ? undefined : { position, hash: hash as EventHash };
 }

@@ -15,10 +15,8 @@ import { presentPage, sendPage } from '../http/operations/pages.js';
 import { Cursor, Limit, OneOf, SomeOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
-import { eventCursorText, readEventCursor } from './event-cursor.js';
-import { ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
+import { eventCursorText, readEventCursor, ADDED_EVENT, PLACED_EVENT, presentEvents } from './event.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'events';
 
 /** The query of GET /v1/events. Each parameter may occur once, except `type`. `from` excludes `cursor`. */

@@ -13,7 +13,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal } from '../http/answers/error-codes.js';
 import { bodyOf } from '../http/operations/json-body.decorator.js';
 
-/** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {
   readonly body: string;
   readonly location?: string;
@@ -22,7 +21,6 @@ export interface Done {
 /** The work of a request. With an `Idempotency-Key` it gets the transaction in which the answer is stored. */
 type Work = (transaction?: Transaction) => Promise<Done>;
 
-/** The stored part of a response: the result, or the error. */
 type Answer = Done | { readonly code: RequestErrorCode; readonly message: string };
 
 /** Errors that a repeated request would get again. Others may not occur again, so they aren't stored. */

@@ -59,7 +59,6 @@ export class NewMessageBody {
 
 const write = messageSchemas.serialiser('Message');
 
-/** The JSON of a message: a Message. */
 export function presentMessage(message: Message): string {
   return write(publishedMessage(message));
 }

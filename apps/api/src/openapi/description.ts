@@ -21,7 +21,7 @@ import { headers } from './headers.js';
 import { eventSchemas } from '../events/event.schema.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
-import { pathsOf, sharedParameters, tags } from './operations.js';
+import { pathsOf, sharedParameters, tags, markdownLists } from './operations.js';
 import { webhookSchemas } from '../webhooks/webhook.schema.js';
 import { receivedEvents, receivedHeaders } from './webhooks.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
@@ -34,10 +34,10 @@ const rows = Object.values(PLANS).map(
 
 const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
 
-export const TITLE = 'Animal Adoption Store API';
+const TITLE = 'Animal Adoption Store API';
 
 /** The guide. Its first line says what the API is for. */
-export const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
+const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401. An address may
@@ -161,10 +161,25 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
 /**
  * The text of openapi.json, as it is served and committed.
  *
- * @param server the address of the server that sends it, such as `https://api.example.com/v1` or `/v1`. Undefined for the
- * committed file.
+ * @param server its address, such as `https://api.example.com/v1` or `/v1`. Undefined for the committed file.
  */
 export function descriptionText(operations: readonly DefinedOperation[], server?: string): string {
   const own = server === undefined ? [] : [{ url: server, description: 'This server' }];
   return `${JSON.stringify(descriptionOf(operations, [...own, ...SERVERS]), null, 2)}\n`;
+}
+
+/**
+ * The text of llms.txt, for language models: the guide and the operations, in Markdown.
+ *
+ * @param server its address, such as `https://api.example.com/v1` or `/v1`.
+ */
+export function llmsText(operations: readonly DefinedOperation[], server: string): string {
+  const parts = [
+    `# ${TITLE}`,
+    `> ${GUIDE}`,
+    '## Operations',
+    `Their paths follow \`${server}\`. [openapi.json](openapi.json) has every parameter, body and response.`,
+    ...markdownLists(operations),
+  ];
+  return `${parts.join('\n\n')}\n`;
 }

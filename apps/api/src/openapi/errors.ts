@@ -134,7 +134,6 @@ const REFUSALS = {
 
 export type ErrorStatus = keyof typeof REFUSALS;
 
-/** The errors that every operation can return. */
 const ALWAYS: readonly ErrorStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
 /** Headers that a response of the status may lack. */
@@ -168,7 +167,6 @@ export function refusal(status: ErrorStatus, own: Described = {}): Described {
   };
 }
 
-/** The errors that operations share. */
 export const errorResponses: Readonly<Record<string, Described>> = Object.fromEntries(
   (Object.keys(REFUSALS).map(Number) as ErrorStatus[]).map((status) => [REFUSALS[status][0], refusal(status)]),
 );

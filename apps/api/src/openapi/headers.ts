@@ -1,5 +1,6 @@
+import { ANSWER_TTL, HOUR, MAX_KEY_LENGTH } from '@adoption-store/domain';
 import { EXAMPLE_CURSOR } from '../http/operations/pages.js';
-import { type Described, ref } from '../http/operations/schema.js';
+import { type Described, ref, parameterIn } from '../http/operations/schema.js';
 
 const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
 
@@ -7,7 +8,6 @@ const always = (description: string, schema: Described): Described => ({ descrip
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
 const text = (example: string, more: Described = {}): Described => ({ type: 'string', ...more, examples: [example] });
 
-/** Headers of every response. */
 const common = {
   'X-Request-Id': always(
     "The client's own, where it sent one that is fit to be one, or a new one. Quote it when you ask for help.",
@@ -73,3 +73,33 @@ export type HeaderName = keyof typeof headers;
 export function withHeaders(...names: readonly HeaderName[]): Described {
   return Object.fromEntries([...Object.keys(common), ...names].map((name) => [name, ref('headers', name)]));
 }
+
+/** The headers that operations take. Tools send examples as they are, so only a value that always works is one. */
+export const headerParameters = {
+  RequestId: parameterIn(
+    'header',
+    'X-Request-Id',
+    'Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced.',
+    { type: 'string', examples: ['order-66'] },
+  ),
+  IdempotencyKey: parameterIn(
+    'header',
+    'Idempotency-Key',
+    `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again. It is compared byte for byte, quotes included, and has at most ${MAX_KEY_LENGTH} bytes.`,
+    { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH },
+  ),
+  IfNoneMatch: parameterIn(
+    'header',
+    'If-None-Match',
+    'Entity tags (`ETag`), or `*` for any. If the resource has one of them, a GET is 304 without a body; any other request is 412 and nothing changes.',
+    { type: 'string' },
+  ),
+  IfMatch: parameterIn(
+    'header',
+    'If-Match',
+    'Entity tags (`ETag`), or `*` for any. If the resource has none of them any more, the response is 412 and nothing changes. An animal has its own and that of its page, `GET /pets?id=1`.',
+    { type: 'string' },
+  ),
+};
+
+export type HeaderParameter = keyof typeof headerParameters;

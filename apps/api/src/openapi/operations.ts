@@ -5,8 +5,7 @@ import { queryParameters } from '../http/operations/query-parameters.js';
 import { schemaOf } from '../http/operations/resource-schemas.js';
 import { type Described, type DescribedParameter, json, ref } from '../http/operations/schema.js';
 import { refusal, refusals, type ErrorStatus } from './errors.js';
-import { type HeaderName, withHeaders } from './headers.js';
-import { type HeaderParameter, headerParameters } from './parameters.js';
+import { type HeaderName, withHeaders, type HeaderParameter, headerParameters } from './headers.js';
 
 /** The groups of operations, by the first part of their paths. */
 const GROUPS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
@@ -21,7 +20,6 @@ const GROUPS: Readonly<Record<string, { readonly name: string; readonly descript
 
 export const tags = Object.values(GROUPS);
 
-/** The paths of the operations. */
 export function pathsOf(operations: readonly DefinedOperation[]): Described {
   const samples = readSamples();
   const paths: Record<string, Record<string, Described>> = {};
@@ -32,7 +30,6 @@ export function pathsOf(operations: readonly DefinedOperation[]): Described {
   return paths;
 }
 
-/** The parameters that several operations share, by their names. */
 export function sharedParameters(operations: readonly DefinedOperation[]): Described {
   const own = operations
     .flatMap(ownParameters)
@@ -70,7 +67,6 @@ function groupOf({ route }: DefinedOperation): string | undefined {
   return GROUPS[route.split('/')[2] ?? '']?.name;
 }
 
-/** The description of an operation, with its end and its scopes. */
 function explained({ notice, description, scopes }: DefinedOperation): string {
   const end =
     notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
@@ -83,7 +79,6 @@ function needed(scopes: readonly Scope[]): string {
   return `It needs the ${scopes.length === 1 ? 'scope' : 'scopes'} ${names}.`;
 }
 
-/** The rows of the operations in the README's table. */
 export function readmeRows(operations: readonly DefinedOperation[]): readonly string[] {
   return operations.map(({ route, stability, notice, summary }) => {
     if (notice === undefined) return `| \`${route}\`${stability === undefined ? '' : ` (${stability})`} | ${summary} |`;
@@ -92,7 +87,6 @@ export function readmeRows(operations: readonly DefinedOperation[]): readonly st
   });
 }
 
-/** The operations of each group as a list in Markdown. */
 export function markdownLists(operations: readonly DefinedOperation[]): readonly string[] {
   return tags.map(({ name, description }) => {
     const items = operations.filter((operation) => groupOf(operation) === name).map(markdownItem);
@@ -120,7 +114,6 @@ function ownParameters({ path, query }: DefinedOperation): readonly DescribedPar
   return [...(path ?? []), ...queryParameters(query)];
 }
 
-/** Whether it takes an `Idempotency-Key`. */
 function isRepeatable({ method, idempotencyKey }: DefinedOperation): boolean {
   return method === 'POST' && idempotencyKey === undefined;
 }
@@ -179,7 +172,6 @@ function notModified(operation: DefinedOperation): Described {
   };
 }
 
-/** The headers that announce the removal of a deprecated operation. */
 function noticeHeaders({ notice }: DefinedOperation): Described {
   if (notice === undefined) return {};
   const { deprecation, sunset } = notice.headers;

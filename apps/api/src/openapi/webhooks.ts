@@ -12,7 +12,6 @@ const required = (name: string, description: string, example: string): Described
   required: true,
 });
 
-/** The headers of what a receiver gets. */
 export const receivedHeaders: Readonly<Record<string, Described>> = {
   ReceivedId: required(
     'webhook-id',
@@ -32,7 +31,6 @@ export const receivedHeaders: Readonly<Record<string, Described>> = {
 };
 
 const ANIMAL = [schemaRef('Pet'), LUNA] as const;
-/** The data of each kind of event. */
 const DATA: Readonly<Record<string, readonly [schema: Described, example: Described]>> = {
   pet: ANIMAL,
   order: [schemaRef('Order'), PLACED],

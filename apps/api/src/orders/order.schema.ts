@@ -47,7 +47,6 @@ export const orderSchemas = new ResourceSchemas({
 
 export const orderJson = exampleOf('Order', 'the order');
 
-/** The body of POST /v1/store/orders. */
 export class NewOrderBody {
   @orderSchemas.field('NewOrder')
   readonly petId!: bigint;
@@ -56,7 +55,6 @@ export class NewOrderBody {
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');
 
-/** The JSON of an order: an Order. */
 export function presentOrder(order: Order): string {
   return write(publishedOrder(order));
 }

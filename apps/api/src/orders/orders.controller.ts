@@ -35,7 +35,6 @@ import {
   presentOrders,
 } from './order.schema.js';
 
-/** The name of this list in its cursors. */
 const CURSOR = 'orders';
 
 /** The query of GET /v1/store/orders. Each parameter may occur once. */

@@ -197,7 +197,6 @@ export class WebhookPatchBody implements Given<WebhookChangeInput> {
   readonly status!: WebhookStatus | undefined;
 }
 
-/** The body of POST /v1/webhooks/{webhookId}/recover. */
 export class RecoveryBody {
   @webhookSchemas.field('Recovery')
   readonly since!: string;

@@ -60,7 +60,6 @@ import {
   WebhookPatchBody,
 } from './webhook.schema.js';
 
-/** The name of the list of deliveries in its cursors. */
 const CURSOR = 'deliveries';
 
 const ENABLED = 'Of a webhook that is disabled it is refused with 409 `webhook_disabled`.';

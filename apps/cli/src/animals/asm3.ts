@@ -19,18 +19,14 @@ const STATUSES: Readonly<Record<string, PetStatus>> = {
 };
 
 const READ = ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'];
-/**
- * Columns of animals that are left out. Their values are counted in the report, because this store has no such fields.
- */
+/** Columns of animals that are left out. Their values are counted in the report, as this store has no such fields. */
 const OMITTED = ['ANIMALDECEASEDDATE', 'ANIMALNONSHELTER'];
 
-/** Reads ASM3's export of animals. */
 export const readAsm3: ReadRows = (input, reading) => {
   const { omissions, categoryOf } = reading;
   let lastCode = '';
   return csvRows(input, reading, {
-    // Every export has these columns. Without one of them, dead, foreign or reserved animals would be imported as
-    // available.
+    // Every export has these. Without one, dead, foreign or reserved animals would be imported as available.
     required: [...READ, ...OMITTED],
     known: READ,
     isEmpty,

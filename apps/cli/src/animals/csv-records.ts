@@ -120,10 +120,7 @@ function isNotBlank({ cells }: CsvRecord): boolean {
   return cells.some((cell) => cell !== '');
 }
 
-/**
- * The separator that a first line such as `sep=;` names, with its length. Otherwise the most frequent one in the
- * header.
- */
+/** The separator that a first line such as `sep=;` names, with its length. Else the most frequent one in the header. */
 function separatorIn({ line, bytes, lineEnd }: Lines): { readonly separator: string; readonly length: number } {
   const end = bytes.indexOf(lineEnd) + 1 || bytes.length;
   const text = bytes.toString('utf8', 0, end);

@@ -11,7 +11,6 @@ export interface CsvShape {
   readonly required: readonly string[];
   /** Columns that are read. A value in another column is counted in the report as an omission. */
   readonly known: readonly string[];
-  /** Whether a cell has no value. */
   readonly isEmpty: (cell: string) => boolean;
   /** The meaning of a cell in a file that a spreadsheet has written. Default: its text. */
   readonly fromSpreadsheet?: (cell: string) => string;
@@ -19,7 +18,6 @@ export interface CsvShape {
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
 
-/** Reads the rows of a CSV with a header. */
 export async function* csvRows(
   input: AsyncIterable<Buffer>,
   { omissions, encoding }: Reading,

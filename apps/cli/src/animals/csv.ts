@@ -6,7 +6,6 @@ import { armed, disarmed } from './formulas.js';
 
 const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
 
-/** Reads an export of this store. */
 export const readCsv: ReadRows = (input, reading) =>
   csvRows(input, reading, {
     required: ['name', 'categoryId'],

@@ -25,8 +25,7 @@ export function encodingNamed(label: string): string | undefined {
 }
 
 /**
- * The text of a file as UTF-8. Its encoding is `named`, or that of its byte order mark, or else UTF-8, which isn't
- * validated here.
+ * The text of a file as UTF-8. Its encoding is `named`, that of its byte order mark, or UTF-8, which isn't validated.
  *
  * @param line returns the number of the next line, for errors.
  * @throws UnreadableError

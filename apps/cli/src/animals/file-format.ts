@@ -1,7 +1,6 @@
 import type { Animal, ImportRow } from '@adoption-store/domain';
 import { RowError, shortened, UnreadableError } from './refusals.js';
 
-/** The most kinds of omissions that are counted separately. */
 const MOST_KINDS = 200;
 
 /** Counts the values of a file for which the store has no field, for the report at the end. */
@@ -21,7 +20,6 @@ export class Omissions {
     this.add(why);
   }
 
-  /** The rows that are left out. */
   get rows(): number {
     return this.rowCount;
   }
@@ -38,7 +36,6 @@ export type CategoryOf = (name: string) => bigint | undefined;
 export interface Reading {
   readonly omissions: Omissions;
   readonly categoryOf: CategoryOf;
-  /** The encoding of the file, if it is named. */
   readonly encoding: string | undefined;
 }
 

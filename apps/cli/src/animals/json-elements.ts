@@ -4,7 +4,6 @@ import { UnreadableError } from './refusals.js';
 export const UNKNOWN_SHAPE = 'is not JSON of a known shape: known are an array of animals and an animal';
 
 export interface JsonText {
-  /** The line on which it begins. */
   readonly line: number;
   readonly text: string;
 }
@@ -101,7 +100,6 @@ class Splitter {
     if (this.depth === 0) this.endText();
   }
 
-  /** Whether an element begins with this bracket. */
   private open(bracket: string): boolean {
     if (this.depth === 1) {
       this.hasText = true;
@@ -128,7 +126,6 @@ class Splitter {
   }
 }
 
-/** By how much the token changes the depth. */
 function stepOf(token: string): number {
   if (token === '{' || token === '[') return 1;
   return token === '}' || token === ']' ? -1 : 0;

@@ -21,8 +21,7 @@ export interface Lines {
 }
 
 /**
- * Splits the file into pieces of UTF-8 that end with a line or a quote; the last one ends with the file. A byte order
- * mark is left out.
+ * Splits the file, without its byte order mark, into pieces of UTF-8 that end with a line or a quote, or with the file.
  *
  * @param encoding of the file, if it is named.
  * @throws UnreadableError

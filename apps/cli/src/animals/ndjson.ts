@@ -56,7 +56,6 @@ function strictly(text: string): unknown {
   }
 }
 
-/** The animals as JSON, one per line. */
 export async function* writeNdjson(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
   for await (const animals of parts) yield animals.map((animal) => `${jsonOf(animal)}\n`).join('');
 }

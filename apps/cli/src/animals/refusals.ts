@@ -11,7 +11,6 @@ export class UnreadableError extends Error {
   }
 }
 
-/** A reason to refuse a row. */
 export class RowError extends Error {}
 
 /** A value of the file as a message shows it. */

@@ -3,7 +3,7 @@ import { Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Reply, SignedIn } from '../http/decorators.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 
 /** What may act for an account without its password. Signing in after a reset leads here. */
 @Controller('access')

@@ -12,7 +12,7 @@ import { Attempts } from '../http/attempts.js';
 import { CountsAs, Reply, SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 import { Sessions } from '../http/sessions.js';
 import type { Views } from '../http/views.js';
 
@@ -22,7 +22,6 @@ class ClosingForm extends formOf({ password: 'Password' }, 'close-') {}
 
 const WRONG = 'Not your password.';
 
-/** The page about the account itself. */
 @Controller('account')
 export class AccountController {
   constructor(

@@ -33,13 +33,12 @@ import {
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CLOCK } from '../http/clock.js';
-import { SignedIn } from '../http/decorators.js';
+import { CLOCK, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf, wholeNumber } from '../http/forms.js';
 import { Id, List, oneOf } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;
@@ -285,17 +284,15 @@ function keyId(text: string): bigint | undefined {
 /** @throws InvalidInput */
 function lifeFrom(text: string): number | undefined {
   const days = wholeNumber(text, 1, LONGEST_LIFE);
-  if (days === undefined && text.trim() !== '') {
+  if (days === undefined && text.trim() !== '')
     throw invalid('expiresIn', `must be 1 to ${LONGEST_LIFE} days, or empty for no expiry`);
-  }
   return days;
 }
 
 /** @throws InvalidInput */
 function searchText(text: string): string {
-  if (text.length > LONGEST_SEARCH || text.includes('\0')) {
+  if (text.length > LONGEST_SEARCH || text.includes('\0'))
     throw invalid('name', `must be at most ${LONGEST_SEARCH} characters`);
-  }
   return text;
 }
 

@@ -1,7 +1,6 @@
 import { DomainError } from '@adoption-store/domain';
 import type { Form } from '../http/forms.js';
 
-/** The label of the field for the token of a mailed link. */
 export const TOKEN = 'Token from the e-mail';
 
 export function isTaken(error: unknown): boolean {

@@ -13,7 +13,7 @@ import { Attempts } from '../http/attempts.js';
 import { Public, Reply, SignedIn } from '../http/decorators.js';
 import { type Form, formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 import { Sessions } from '../http/sessions.js';
 import { isTaken, spent, TOKEN } from './links.js';
 

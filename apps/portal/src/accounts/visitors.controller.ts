@@ -15,8 +15,8 @@ import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
 import { Devices } from '../http/devices.js';
 import { formOf, NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
-import { wantPage } from '../http/wanted-page.js';
+import { logSecurity } from '../http/logs.js';
+import { wantPage } from '../http/paths.js';
 import { isTaken, spent, TOKEN } from './links.js';
 
 class ForgottenForm extends formOf({ email: 'E-mail address' }) {}

@@ -34,7 +34,6 @@ class WithdrawalForm extends formOf({}) {}
 const CHANGED =
   'Somebody has changed this animal meanwhile: the page shows it as it is now. Save again to replace that.';
 
-/** The page of an animal. */
 @Controller('catalogue/:id')
 export class AnimalController {
   constructor(

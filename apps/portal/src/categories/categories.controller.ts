@@ -26,7 +26,6 @@ class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' })
 class NameForm extends formOf({ name: 'Name', version: '' }) {}
 class RemovalForm extends formOf({}) {}
 
-/** The names of the animals' categories as pages. */
 @Controller('categories')
 export class CategoriesController {
   constructor(

@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
 import { TooManyAttempts } from './refusals.js';
-import { logSecurity } from './security-log.js';
+import { logSecurity } from './logs.js';
 
 const QUARTER = 15 * MINUTE;
 /** Mails to people who sign up, from one address. */
@@ -30,7 +30,6 @@ const BY_ACCOUNT = { most: 10, within: QUARTER };
 /** Forms of one signed-in person. Nobody sends more by hand. */
 const BY_PERSON = { most: 30, within: MINUTE };
 
-/** The counted requests of an account, in words. */
 const GUESSES = {
   /** Guesses the password of the account that the form names. */
   'sign-in': 'attempts to sign in to one account',

@@ -20,8 +20,8 @@ declare module 'fastify' {
 const ONCE = /^(?:content-type|cookie|host|if-none-match)$/;
 
 /**
- * Refuses requests that break HTTP's rules, before their body is read. Call it after `readCookies`: the page that says so
- * needs the cookies.
+ * Refuses requests that break HTTP's rules, before their body is read. Call it after `readCookies`, which its page
+ * needs.
  */
 export function refuseBrokenRequests(fastify: FastifyInstance, routes: RouteTable): void {
   fastify.decorateRequest('bodyFault', undefined);

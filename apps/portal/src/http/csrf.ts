@@ -1,12 +1,10 @@
 import { Tokens } from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { cookieName } from './cookies.js';
+import { cookieName, keysFor, signerFor } from './cookies.js';
 import { formToken } from './forms.js';
-import { keysFor, signerFor } from './secrets.js';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Returns a token for the hidden field of a form. */
     newFormToken: () => string;
   }
 

@@ -27,3 +27,6 @@ export const SignedIn = createParamDecorator(
 
 /** The reply, to set cookies. The page is what the method returns. */
 export const Reply = () => Res({ passthrough: true });
+
+/** Nest's token for the domain's clock, which is an interface and can't be a token itself. */
+export const CLOCK = 'Clock';

@@ -9,7 +9,6 @@ import { pageOf } from './paths.js';
 import { InvalidFormToken, TooManyAttempts } from './refusals.js';
 import type { Views } from './views.js';
 
-/** The text of the error page, by status. */
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
   400: ['That did not work', 'The request could not be understood.'],
   403: [
@@ -40,7 +39,6 @@ const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
 const RETRY_AFTER_SECONDS = 5;
 const SECONDS_AFTER_TOO_MANY = 1;
 
-/** Turns every error into a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {

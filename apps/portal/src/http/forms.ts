@@ -10,14 +10,12 @@ export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 /** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** The links to show after problems, by field. */
 export type Links = Readonly<Record<string, { readonly href: string; readonly text: string }>>;
 
 /** A form to fill in. It is shown again with its values, without passwords, if it has problems. */
 export class Form<Name extends string = string> {
   /** What was sent, or what a new form begins with. A missing field is empty. */
   readonly values: Readonly<Record<Name, string>>;
-  /** The CSRF token that was sent with it. */
   readonly token: string;
   problems: Problems = {};
   links: Links = {};
@@ -58,7 +56,6 @@ export class Form<Name extends string = string> {
   }
 }
 
-/** The class of a form with these fields. */
 export function formOf<Name extends string>(labels: Readonly<Record<Name, string>>, prefix = '') {
   return class extends Form<Name> {
     constructor(body?: unknown) {
@@ -67,7 +64,6 @@ export function formOf<Name extends string>(labels: Readonly<Record<Name, string
   };
 }
 
-/** Makes the form that a controller's `@Body()` asks for. */
 @Injectable()
 export class FormPipe implements PipeTransform {
   transform(body: unknown, { metatype }: ArgumentMetadata): unknown {
@@ -102,7 +98,6 @@ export function checkedIn<Choice extends string>(
   return choices.filter((choice) => sent.includes(choice));
 }
 
-/** The token in the submitted form. */
 export function formToken(body: unknown): string {
   return fields(body, '_csrf')._csrf;
 }

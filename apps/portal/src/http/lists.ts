@@ -20,7 +20,6 @@ type Parameters = Readonly<Record<string, bigint | string | undefined>>;
 /** The page that a list shows if its filter cannot be read. */
 export const EMPTY_PAGE = { items: [], next: undefined, previous: undefined } as const;
 
-/** The page of a list that an address asks for. */
 export class List<Each extends Checks> {
   readonly filter: Form;
   /** Undefined if a parameter is wrong. Such a page lists nothing, so that a misspelt filter never lists everything. */
@@ -59,7 +58,6 @@ export class List<Each extends Checks> {
     return after === '' ? { before: read(before) } : { after: read(after) };
   }
 
-  /** The links to the pages around this one. */
   paging<Position>(
     { items, previous, next }: Page<unknown, Position>,
     write: (position: Position) => string = String,

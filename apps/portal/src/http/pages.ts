@@ -16,7 +16,6 @@ type FixedFrame = Pick<Frame, 'api' | 'contact' | 'files' | 'helpers'>;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Renders a template to HTML. */
     readonly renderPage: (name: string, properties: object) => string;
   }
 }
@@ -48,9 +47,8 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
       hasProblems,
     };
     // Two scripts send requests, to the portal only: before the session ends, and to reload a page after a 503.
-    if (request.person !== undefined || status === 503) {
+    if (request.person !== undefined || status === 503)
       reply.header(POLICY, `${String(reply.getHeader(POLICY))};connect-src 'self'`);
-    }
     reply.code(status ?? (hasProblems ? REFUSED : 200)).type('text/html; charset=utf-8');
     return server.renderPage(name, { ...frame, ...view });
   };
@@ -64,7 +62,6 @@ export function redirect(path: string, notice?: Notice): Answer {
   };
 }
 
-/** Turns the controllers' answers into responses. */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor<Answer> {
   intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<unknown> {

@@ -35,7 +35,6 @@ export class PortalMetrics extends Metrics {
     for (const reason of Object.values(REFUSALS)) this.refusals.inc({ reason }, 0);
   }
 
-  /** Counts every response. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
       const { url: route = NO_ROUTE } = request.routeOptions;

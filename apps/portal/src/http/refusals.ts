@@ -1,6 +1,5 @@
 import { HttpException, HttpStatus } from '@nestjs/common';
 
-/** The page needs a signed-in account. */
 export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
 }

@@ -11,7 +11,6 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** The signed-in person. */
     person: SignedInPerson | undefined;
     /** Whether the browser has the cookie of a session that has ended. */
     hasEndedSession: boolean;
@@ -30,7 +29,6 @@ export class Sessions {
     private readonly signer: Signer,
   ) {}
 
-  /** Adds the signed-in person to each request. */
   keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('person', undefined);
     fastify.decorateRequest('hasEndedSession', false);

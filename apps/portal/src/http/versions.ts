@@ -5,7 +5,6 @@ import { Form } from './forms.js';
 /** Identifies what a page shows of something, as a field of its form. Empty for nothing. */
 export type VersionOf<Shown> = (shown: Shown | undefined) => string;
 
-/** A version made of these values. */
 export function fingerprint(...values: readonly unknown[]): string {
   return hash('sha256', values.map(String).join('\0'));
 }

@@ -25,9 +25,7 @@ import type {
 import type { DeprecatedUse } from '@adoption-store/web';
 import type { Form } from './forms.js';
 
-/** The properties of every page. */
 export interface Frame {
-  /** The account of the signed-in person. */
   readonly account?: Account | undefined;
   /** The address of this page, or of the page that had the sent form. */
   readonly here: string;
@@ -50,7 +48,6 @@ export interface Frame {
   readonly helpers: object;
 }
 
-/** A link to another part of a list. */
 export interface Tab {
   readonly name: string;
   readonly address: string;
@@ -66,26 +63,22 @@ export interface Paging {
   readonly range: string | undefined;
 }
 
-/** A list with a filter. */
 interface ListView {
   readonly filter: Form;
   readonly tabs: readonly Tab[];
   readonly paging: Paging;
 }
 
-/** The page of one form. */
 interface FormPage {
   readonly form: Form;
 }
 
-/** The last hours or days of usage. */
 export interface UsageRange {
   readonly name: string;
   readonly span: UsageSpan;
   readonly count: number;
 }
 
-/** A webhook with its newest deliveries. */
 export interface ShownWebhook {
   readonly webhook: Webhook;
   readonly deliveries: readonly WebhookDelivery[];
@@ -117,7 +110,6 @@ export interface Views {
     readonly address: Form;
     readonly password: Form;
     readonly close: Form;
-    /** Whether mail can be sent. */
     readonly canReset: boolean;
   };
   readonly access: {
@@ -161,7 +153,6 @@ export interface Views {
     ListView & {
       readonly category?: CategoryId | undefined;
       readonly animals: readonly Animal[];
-      /** The names of the animals' categories. */
       readonly names: ReadonlyMap<CategoryId, string>;
       /** The first categories, to choose from. */
       readonly categories: readonly Category[];
@@ -229,7 +220,6 @@ export interface Views {
   readonly error: {
     readonly status: number;
     readonly title: string;
-    /** A sentence for people. */
     readonly message: string;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
@@ -237,7 +227,6 @@ export interface Views {
     readonly retryAfter?: number | undefined;
     /** The address of the page, to try again. */
     readonly again?: string | undefined;
-    /** Whether a form was sent. */
     readonly isForm: boolean;
   };
 }

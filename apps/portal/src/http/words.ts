@@ -5,9 +5,9 @@ import type {
   OrderStatus,
   PetStatus,
   WebhookStatus,
+  EventType,
 } from '@adoption-store/domain';
 
-/** A class of the style sheet. */
 type Colour = 'good' | 'wait' | 'bad' | '';
 type Colours<Word extends string> = Readonly<Record<Word, Colour>>;
 
@@ -32,4 +32,17 @@ export const MESSAGE_MEANINGS: Readonly<Record<MessageStatus, string>> = {
   queued: 'Queued: it will be delivered soon',
   sent: 'Sent: it was delivered to the store',
   failed: 'Failed: it could not be delivered',
+};
+
+/** The texts for people who choose what is sent to a webhook. */
+export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
+  'pet.added': 'An animal was added',
+  'pet.changed': 'An animal was changed, or adopted',
+  'pet.removed': 'An animal was withdrawn',
+  'order.placed': 'Your account placed an order',
+  'order.completed': 'Your order was completed',
+  'order.cancelled': 'Your order was cancelled',
+  'order.expired': 'Your order expired',
+  'message.sent': 'Your message was delivered to the store',
+  'message.failed': 'Your message could not be delivered',
 };

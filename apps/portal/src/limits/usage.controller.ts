@@ -6,10 +6,8 @@ import { address, int64, List, oneOf } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
 import type { UsageRange } from '../http/views.js';
 
-/** Refused requests on a page. */
 const PAGE_SIZE = 25;
 
-/** The hours or days that the chart can show. */
 const DEFAULT_RANGE: UsageRange = { name: '30 days', span: 'day', count: 30 };
 const RANGES: readonly UsageRange[] = [
   { name: '48 hours', span: 'hour', count: 48 },

@@ -3,10 +3,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply } from 'fastify';
 import { WHY_SIGNED_OUT } from '../http/notices.js';
 import { page, redirect } from '../http/pages.js';
-import { pageOf } from '../http/paths.js';
+import { pageOf, wantPage } from '../http/paths.js';
 import { SignInNeeded } from '../http/refusals.js';
-import { SignInForm } from './sign-in.form.js';
-import { wantPage } from '../http/wanted-page.js';
+import { SignInForm } from './sign-in.controller.js';
 
 /** Shows the sign-in page. Signing in leads back to the requested page. */
 @Catch(SignInNeeded, SignedOut)

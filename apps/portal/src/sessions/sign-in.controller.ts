@@ -1,19 +1,19 @@
 import { type Account, EndAllSessions, FindAccount, readTypedAddress, SignIn } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { formOf, NO_ADDRESS } from '../http/forms.js';
 import { Attempts } from '../http/attempts.js';
 import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
-import { NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { logSecurity } from '../http/security-log.js';
+import { logSecurity } from '../http/logs.js';
 import { Sessions } from '../http/sessions.js';
-import { SignInForm } from './sign-in.form.js';
-import { takeWantedPage } from '../http/wanted-page.js';
+import { takeWantedPage } from '../http/paths.js';
+
+export class SignInForm extends formOf({ email: 'E-mail address', password: 'Password' }) {}
 
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';
 
-/** Signing in and out. */
 @Controller()
 export class SignInController {
   constructor(

@@ -31,8 +31,7 @@ import {
   type WebhookDelivery,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
-import { CLOCK } from '../http/clock.js';
-import { CallsServers, SignedIn } from '../http/decorators.js';
+import { CLOCK, CallsServers, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
 import { List } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';

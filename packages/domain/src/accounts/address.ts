@@ -12,9 +12,7 @@ const SPECIALS = /["()<>[\],;:\\\p{Cs}]/u;
 const NAME = /^[\w.\u0080-\u{10ffff}-]+$/u;
 /** A last label of digits would make it an IP address. */
 const HOST = /^([\w-]+\.)*(?!\d+$)[\w-]+$/;
-/**
- * A mailbox in brackets, in quotes, or with a dot at its end. Addresses that are older than the rules may have these.
- */
+/** A mailbox in brackets, in quotes, or with a dot at its end. Addresses older than the rules may have these. */
 const DRESSED = /^<?("?)([^"<>@]+)\1@([^"<>@]+?)\.?>?$/;
 
 /** A mailbox, or the rule that its text breaks. */
@@ -48,10 +46,7 @@ export function emailAddress(text: string, toAscii: DomainToAscii): string {
   return reading.address;
 }
 
-/**
- * The canonical form of an address whose domain may have one label, as in `store@localhost`. Undefined if it is
- * invalid.
- */
+/** The canonical form of an address whose domain may have one label: `store@localhost`. Undefined if it is invalid. */
 export function mailboxAddress(text: string, toAscii: DomainToAscii): string | undefined {
   const reading = read(text, toAscii);
   return 'rule' in reading ? undefined : reading.address;

@@ -32,9 +32,8 @@ export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
   if (!PLAN_NAMES.includes(name)) throw invalid('plan', `must be one of ${PLAN_NAMES.join(', ')}`);
   const { perMinute, perDay } = limits;
   if (name !== 'enterprise') {
-    if (perMinute !== undefined || perDay !== undefined) {
+    if (perMinute !== undefined || perDay !== undefined)
       throw invalid('plan', `${name} has fixed limits; numbers of its own go with enterprise only`);
-    }
     return PLANS[name];
   }
   return {
@@ -56,8 +55,7 @@ export function samePlan(one: Plan, other: Plan): boolean {
 const MOST = 2 ** 31 - 1;
 
 function atLeastOne(field: string, value = 0): number {
-  if (!Number.isInteger(value) || value < 1 || value > MOST) {
+  if (!Number.isInteger(value) || value < 1 || value > MOST)
     throw invalid(field, `must be an integer from 1 to ${MOST} on the enterprise plan`);
-  }
   return value;
 }

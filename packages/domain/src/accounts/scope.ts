@@ -81,9 +81,8 @@ export function requireScopes(holders: ScopeHolders, scopes: readonly Scope[]): 
 /** The scopes of these names, in the order of `SCOPES`. @throws DomainError `invalid_parameter` */
 export function scopeList(names: readonly string[]): readonly Scope[] {
   const list = SCOPES.filter((scope) => names.includes(scope));
-  if (list.length === 0 || list.length !== names.length) {
+  if (list.length === 0 || list.length !== names.length)
     throw invalid('scopes', `must be some of ${SCOPES.join(', ')}, each at most once`);
-  }
   return list;
 }
 

@@ -33,9 +33,7 @@ export interface Animal extends NewAnimal {
   readonly id: AnimalId;
 }
 
-/**
- * An object that must have every field of the entity, also the optional ones. If one is missing, it doesn't compile.
- */
+/** An object with every field of the entity, also the optional ones. If one is missing, it doesn't compile. */
 export type Fields<Entity> = Readonly<Record<keyof Entity, unknown>>;
 
 export const MAX_NAME_LENGTH = 255;
@@ -83,9 +81,8 @@ export function newAnimal(input: NewAnimalInput): NewAnimal {
 export function animalChange(input: AnimalChangeInput): AnimalChange {
   const { name, categoryId, status } = input;
   const change = { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
-  if (Object.values(change).every((value) => value === undefined)) {
+  if (Object.values(change).every((value) => value === undefined))
     throw invalid('the body', 'must have at least one of name, categoryId and status');
-  }
   validate(input);
   return change;
 }
@@ -163,9 +160,7 @@ export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawa
   return { animal, events: [{ type: 'pet.removed', data: animal }] };
 }
 
-/**
- * The animal with the status that the change of its order gives it. Undefined if its current status doesn't allow that.
- */
+/** The animal with the status that the change of its order gives it. Undefined if its status doesn't allow that. */
 export function changedByOrder(animal: Animal, change: OrderChange): Animal | undefined {
   const { from, to } = BY_ORDER[change];
   return animal.status === from ? { ...animal, status: to } : undefined;

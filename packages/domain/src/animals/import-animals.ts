@@ -78,7 +78,6 @@ function both(one: InvalidRows, other: InvalidRows): InvalidRows {
   return { first: first.slice(0, MOST_REPORTED), count: one.count + other.count };
 }
 
-/** The row's animal, or the reason of its refusal. */
 function animalOf(row: ImportRow): AnimalToImport | string {
   if ('refusal' in row) return row.refusal;
   try {
@@ -90,8 +89,7 @@ function animalOf(row: ImportRow): AnimalToImport | string {
 }
 
 function importedId(id: bigint | undefined): AnimalId | undefined {
-  if (id !== undefined && (id < 1n || id > MAX_IMPORTED_ID)) {
+  if (id !== undefined && (id < 1n || id > MAX_IMPORTED_ID))
     throw invalid('id', `must be an integer from 1 to ${MAX_IMPORTED_ID}`);
-  }
   return id as AnimalId | undefined;
 }

@@ -48,7 +48,6 @@ export function decideAddition({ id, namesake }: AdditionState, { name }: Pick<C
 
 /** The state that `decideNaming` needs. */
 export interface NamingState {
-  /** The category that has the id. */
   readonly category: Category | undefined;
   /** The category that has the name, by `categoryNameKey` in NFC. It may be the same one. */
   readonly namesake: Category | undefined;

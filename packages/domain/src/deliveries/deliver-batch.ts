@@ -107,7 +107,6 @@ export interface Deliveries<Id extends string, Item extends Claimed<Id>, Reporte
   readonly ports: SystemPorts;
 }
 
-/** Callbacks to the caller of a batch. */
 export interface BatchCalls<Reported> {
   /** Called after each attempt. */
   readonly onAttempt?: (attempt: Attempt<Reported>) => void;

@@ -27,15 +27,14 @@ const YEAR_OF_FOUR_DIGITS = /^\d{4}-/;
 /**
  * The instant of a time in RFC 3339.
  *
- * @throws InvalidInput if the text isn't such a time, its date doesn't exist, its second is a leap second, or its year
- * in UTC hasn't four digits.
+ * @throws InvalidInput if it isn't such a time, has no existing date, or a leap second, or a year in UTC without four
+ * digits.
  */
 export function readInstant(field: string, text: string): Instant {
   const [, date = '', time = '', fraction = '', offset = ''] = TIME.exec(text) ?? [];
   const milliseconds = Date.parse(`${date}T${time}${fraction}${offset.toUpperCase()}`);
-  if (!exists(date, time) || !YEAR_OF_FOUR_DIGITS.test(inUtc(milliseconds))) {
+  if (!exists(date, time) || !YEAR_OF_FOUR_DIGITS.test(inUtc(milliseconds)))
     throw invalid(field, 'must be a time that exists, such as 2026-11-21T12:00:00Z');
-  }
   return instant(milliseconds);
 }
 

@@ -1,8 +1,7 @@
 import { DomainError, kernelErrors } from './errors.js';
 
 /**
- * A condition of a change. It is called with the stored entity, which stays locked until the change is stored;
- * undefined if there is none.
+ * A condition of a change. It is called with the stored entity, if any, which is locked until the change is stored.
  *
  * @throws PreconditionFailed
  */

@@ -1,7 +1,4 @@
 import type { Branded } from './branded.js';
 
-/**
- * A transaction of the adapters. The domain only passes it on. A method of a port that gets one becomes part of it; without
- * one it runs in its own.
- */
+/** A transaction of the adapters, which the domain only passes on. A port's method that gets one becomes part of it. */
 export type Transaction = Branded<object, 'Transaction'>;

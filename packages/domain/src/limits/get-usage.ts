@@ -19,9 +19,7 @@ const NONE: Outcomes = { admitted: 0, refused: 0 };
 interface KeyUsage {
   readonly key: ApiKey;
   readonly today: Outcomes;
-  /** Of the hours shown. */
   readonly hours: Outcomes;
-  /** Of the days shown. */
   readonly days: Outcomes;
 }
 
@@ -29,7 +27,6 @@ export interface AccountUsage {
   readonly plan: Plan;
   readonly minute: QuotaWindow;
   readonly today: QuotaWindow;
-  /** Requests refused today by a limit or a ban. */
   readonly refusedToday: number;
   /** The keys banned now, and the end of each ban. */
   readonly bans: readonly { readonly key: ApiKey; readonly until: Instant }[];

@@ -133,9 +133,7 @@ export function retryAfter(verdict: Verdict, now: Instant): number {
   return Math.max(1, Math.ceil((until - now) / SECOND));
 }
 
-/**
- * The usage in the windows of `now`. A clock that is at most two minutes behind doesn't bring an earlier window back.
- */
+/** The usage in the windows of `now`. A clock at most two minutes behind doesn't bring an earlier window back. */
 function currentUsage(usage: Usage, now: Instant): Usage {
   const isMinute = isCurrent(usage.minuteStart, MINUTE, now);
   const isDay = isCurrent(usage.dayStart, DAY, now);
@@ -176,10 +174,7 @@ function isCurrent(start: Instant, length: number, now: Instant): boolean {
   return now < start + length && !isAhead(start, now);
 }
 
-/**
- * A ban begins with the refusal that caused it. If it seems to begin in the future, it comes from a clock that ran
- * ahead.
- */
+/** A ban begins with the refusal that caused it. If that seems to be in the future, a clock ran ahead. */
 function currentRefusals(refusals: Refusals | undefined, now: Instant): Refusals {
   return refusals === undefined || isAhead(refusals.bannedAt, now) ? NO_REFUSALS : refusals;
 }

@@ -27,8 +27,7 @@ export class MeterRequest {
   }
 
   /**
-   * Counts a request for the key's limits. It has its own bucket, because it costs no quota and a banned key may send
-   * it too.
+   * Counts a request for the key's limits. It has a bucket of its own: it costs no quota, and a banned key may send it.
    */
   async countLimitsRequest({ keyId }: Caller): Promise<Verdict> {
     const requester = { address: `rate_limit of key ${keyId}` };
@@ -43,9 +42,8 @@ export class MeterRequest {
 
   private requestOf(source: Source): CountedRequest {
     const now = this.ports.clock.now();
-    if ('address' in source) {
+    if ('address' in source)
       return { requester: source, limits: { perMinute: this.options.addressLimit, perDay: Infinity }, now };
-    }
     return { requester: source, limits: source.plan, now };
   }
 }

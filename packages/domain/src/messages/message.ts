@@ -23,7 +23,6 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export interface NewMessage {
   readonly id: MessageId;
-  /** The account that wrote it. */
   readonly accountId: AccountId;
   /** 1–4096 code points. Stored exactly as given. */
   readonly text: string;
@@ -56,7 +55,6 @@ export function deliveryEnded(message: Message, status: 'sent' | 'failed'): Mess
   return status === 'sent' ? { type: 'message.sent', data } : { type: 'message.failed', data };
 }
 
-/** The state of a message's delivery. */
 export interface MessageState {
   readonly status: MessageStatus;
   /** Failed attempts so far. */
@@ -120,9 +118,8 @@ export function tooManyMessages(most: number): DomainError {
 /** @throws DomainError `invalid_parameter`, naming the field and the rule. */
 export function messageText(text: string): string {
   if (text === '') throw invalid('message', 'must not be empty');
-  if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH)) {
+  if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH))
     throw invalid('message', `must be at most ${MAX_MESSAGE_LENGTH} characters`);
-  }
   if (!isStorable(text)) throw invalid('message', 'must not contain U+0000 or a lone surrogate');
   return text;
 }

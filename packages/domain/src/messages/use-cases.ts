@@ -75,8 +75,8 @@ export class ListAllMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
 
   /**
-   * The messages of an account, all failed messages, or the failed ones of an account, the oldest first. Empty if there
-   * is no such account.
+   * The messages of an account, all failed ones, or those of an account, the oldest first. Empty without such an
+   * account.
    *
    * @throws DomainError `invalid_parameter`
    */
@@ -132,7 +132,6 @@ export class RetryFailedMessages {
 
 type ReportedMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 
-/** One attempt to deliver a message. */
 export type Delivery = Attempt<ReportedMessage>;
 
 export class DeliverMessages {

@@ -60,7 +60,6 @@ export const DEFAULT_ORDER_TTL = 48 * HOUR;
 
 /** The stored state that `decidePlacement` needs. */
 export interface PlacementState {
-  /** A new id for the order. */
   readonly id: OrderId;
   readonly animal: Animal | undefined;
   /** Whether another order for the animal has one of `LIVE_ORDER_STATUSES`. */
@@ -94,9 +93,8 @@ export function decidePlacement(state: PlacementState, placement: Placement, now
   if (state.placedOrders >= limit) throw tooManyOrders(limit);
   if (state.animal === undefined) throw animalNotFound(animalId);
   const animal = changedByOrder(state.animal, 'placed');
-  if (animal === undefined || state.hasLiveOrder) {
+  if (animal === undefined || state.hasLiveOrder)
     throw new DomainError(orderErrors.pet_not_available, `the animal ${animalId} is not available`);
-  }
   const order: Order = { id: state.id, accountId, animalId, status: 'placed', createdAt: now, updatedAt: now };
   const events = [{ type: 'order.placed', data: order } as const, { type: 'pet.changed', data: animal } as const];
   return { order, animal, events };

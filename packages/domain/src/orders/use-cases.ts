@@ -88,7 +88,6 @@ export type EndOrderInput = OwnOrder & Pick<OrderEnd, 'condition'>;
 
 type EndPorts = Pick<OrderPorts, 'orders' | 'clock'>;
 
-/** Completes an order: the animal is sold. */
 export class CompleteOrder {
   constructor(private readonly ports: EndPorts) {}
 
@@ -98,7 +97,6 @@ export class CompleteOrder {
   }
 }
 
-/** Cancels an order: its animal is available again. */
 export class CancelOrder {
   constructor(private readonly ports: EndPorts) {}
 

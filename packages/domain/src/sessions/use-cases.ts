@@ -16,9 +16,7 @@ export interface BeginSessionInput {
 export class BeginSession {
   constructor(private readonly ports: Pick<SessionPorts, 'sessions' | 'cryptography' | 'clock'>) {}
 
-  /**
-   * The new session's token. Undefined if the account was closed, or its password changed or reset, in the meantime.
-   */
+  /** The new session's token. Undefined if the account was closed, or its password changed or reset, meanwhile. */
   async execute({ account, replacing }: BeginSessionInput): Promise<string | undefined> {
     if (replacing !== undefined) await this.ports.sessions.end(replacing);
     const id = randomBase62(ID_LENGTH, this.ports.cryptography);
@@ -28,7 +26,6 @@ export class BeginSession {
   }
 }
 
-/** A signed-in person and their session. */
 export interface SignedInPerson {
   readonly sessionId: string;
   readonly account: Account;

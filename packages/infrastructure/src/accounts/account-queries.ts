@@ -31,7 +31,6 @@ export function withAddress(address: string): FindOperator<string> {
   return Raw(where, { address, canonical }) as FindOperator<string>;
 }
 
-/** Selects an open account with its password hash. */
 export function selectAccount(
   manager: EntityManager,
   where: FindOptionsWhere<AccountRow>,

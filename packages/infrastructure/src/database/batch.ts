@@ -9,7 +9,6 @@ const MOST = 256;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
-  /** The caller's trace context, if it is traced. */
   readonly trace: ReturnType<typeof callersTrace> | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -56,8 +55,7 @@ export class Batch<Item, Result> {
       });
       if (this.isRunning) return;
       this.isRunning = true;
-      // The last batch was shared. Its callers are likely to arrive together again, so the first one waits for the
-      // others.
+      // The last batch was shared. Its callers are likely to arrive together again, so the first waits for the others.
       void this.runWaiting();
     });
   }

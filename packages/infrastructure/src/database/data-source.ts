@@ -47,8 +47,8 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
     onConnect: (client) => {
       // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value,
       // and a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks
-      // expensive, so PostgreSQL would compile it at each execution, which takes longer than running it. Not awaited:
-      // the client pipelines.
+      // expensive, so PostgreSQL would compile it at each execution, which takes longer. Not awaited: the client
+      // pipelines.
       void prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };
@@ -102,7 +102,6 @@ function ignoreLoss(client: ClientBase): void {
   client.on('error', () => undefined);
 }
 
-/** A new client for a connection outside the pool. */
 export function newClient(connection: DatabaseConnection, config: pg.ClientConfig): pg.Client {
   return new pg.Client({ ...connection, application_name: 'adoption-store', ...config });
 }
@@ -110,7 +109,6 @@ export function newClient(connection: DatabaseConnection, config: pg.ClientConfi
 /** Milliseconds. Longer than any migration; it replaces shorter timeouts of the role. */
 const LONGEST_MIGRATION = 86_400_000;
 
-/** A source for migrations, which may take their time. */
 export function migrationSource(connection: DatabaseConnection): DataSource {
   return dataSource({
     ...connection,

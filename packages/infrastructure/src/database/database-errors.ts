@@ -11,8 +11,8 @@ const UNREACHABLE = /^E(AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|NOENT
 const DRIVER_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|read timeout|not queryable/;
 
-// In this order: the server shuts down, has crashed or is starting; a transaction was idle for too long; the connection
-// failed; the socket is broken.
+// In this order: the server shuts down, has crashed or starts; a transaction was idle too long; the connection is
+// broken.
 const LOST_STATES = /^(57P0[123]|25P03|08|ECONNRESET$|EPIPE$)/;
 const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not queryable/;
 

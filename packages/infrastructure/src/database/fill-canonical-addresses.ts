@@ -41,8 +41,7 @@ export async function fillCanonicalAddresses(runner: QueryRunner): Promise<void>
 }
 
 /**
- * One row for each canonical address, unless another account has it already: the row whose address is written in this
- * form, or else the first.
+ * One row for each canonical address that no account has yet: the row whose address has this form, or else the first.
  */
 async function onePerForm(runner: QueryRunner, rows: readonly Row[]): Promise<readonly Row[]> {
   if (rows.length === 0) return [];

@@ -24,8 +24,7 @@ export function isOverdue(since: number): boolean {
 }
 
 /**
- * Runs `work` on the database, and waits at most `QUERY_TIMEOUT` for its answer. If that time is already over, the work
- * never runs.
+ * Runs `work` on the database, and waits at most `QUERY_TIMEOUT` for its answer. It never runs if that time is over.
  *
  * @param since when the wait began, as a time of `performance.now()`.
  * @param transaction to which the work belongs. It has its own time limit.

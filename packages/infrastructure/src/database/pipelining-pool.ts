@@ -5,15 +5,10 @@ import { WriteSlots } from './write-slots.js';
 /** Most queries in the pipeline of one connection. A slow query delays those behind it. */
 const MOST_WAITING = 16;
 
-/**
- * Milliseconds for which the shared client is kept after its last query. Taking a client from the pool costs as much as
- * a short query.
- */
+/** Milliseconds for which the shared client is kept after its last query. Taking one costs as much as a short query. */
 const KEPT_FOR = 50;
 
-/**
- * Milliseconds for which a client is shared. Then it is released, so that the pool can close it at the end of its life.
- */
+/** Milliseconds for which a client is shared. Then it is released, so the pool can close it at the end of its life. */
 const SHARED_FOR = 1_000;
 
 /** Milliseconds between two retirements, so that a server that stays read-only isn't flooded with new connections. */
@@ -23,8 +18,7 @@ const RETIRED_EVERY = 1_000;
 const LEFT_FOR_READS = 2;
 
 /**
- * Milliseconds of use after which a connection is given up: nobody waits for its work any more, because all work has a
- * shorter time limit.
+ * Milliseconds of use after which a connection is given up: all work has a shorter time limit, so nobody waits for it.
  */
 const LONGEST_USE = 3_000;
 
@@ -40,12 +34,8 @@ interface SharedClient {
 }
 
 export interface PipeliningPoolConfig extends pg.PoolConfig {
-  /**
-   * Whether a pooler in front of the server may give each transaction another session. If so, statements are unnamed
-   * and no pipeline is used.
-   */
+  /** Whether a pooler may give each transaction another session. If so, statements are unnamed, without a pipeline. */
   readonly poolsTransactions?: boolean | undefined;
-  /** The settings of one more connection, for look-ups. */
   readonly lookUps?: pg.PoolConfig | undefined;
 }
 
@@ -88,7 +78,6 @@ export class PipeliningPool extends pg.Pool {
     });
   }
 
-  /** The number of unused connections. */
   get unusedCount(): number {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }

@@ -32,33 +32,32 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   values: unknown[],
   transaction?: Transaction,
 ): Promise<readonly Row[]> {
+  return write<Row>(dataSource, queryOf(statement, values), transaction);
+}
+
+/** Like `queryPrepared`, with rows as objects. */
+export async function queryPreparedObjects<Row extends object>(
+  dataSource: DataSource,
+  { name, text }: Statement,
+  values: unknown[],
+  transaction?: Transaction,
+): Promise<readonly Row[]> {
+  return write<Row>(dataSource, { name, text, values, types: TYPES }, transaction);
+}
+
+async function write<Row>(
+  dataSource: DataSource,
+  statement: Statement & pg.QueryConfig,
+  transaction: Transaction | undefined,
+): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
-  const query = sendable(queryOf(statement, values), pool);
+  const query = sendable(statement, pool);
   return writeToDatabase(
     dataSource,
     async ({ queryRunner }) => {
       // In a transaction this is the connection that TypeORM's runner holds.
       const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
       return answer<Row>(dataSource, statement, () => client.query(query));
-    },
-    transaction,
-  );
-}
-
-/** Like `queryPrepared`, with rows as objects. */
-export async function queryPreparedObjects<Row extends object>(
-  dataSource: DataSource,
-  statement: Statement,
-  values: unknown[],
-  transaction?: Transaction,
-): Promise<readonly Row[]> {
-  const pool = poolOf(dataSource);
-  const query = sendable({ name: statement.name, text: statement.text, values, types: TYPES }, pool);
-  return writeToDatabase(
-    dataSource,
-    async ({ queryRunner }) => {
-      const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
-      return answer<Row>(dataSource, statement, () => client.query<Row>(query));
     },
     transaction,
   );
@@ -84,7 +83,7 @@ export async function lookUpPrepared<Row extends readonly unknown[]>(
   return readPrepared(dataSource, statement, values, poolOf(dataSource).lookUps);
 }
 
-function queryOf({ name, text }: Statement, values: unknown[]): pg.QueryArrayConfig {
+function queryOf({ name, text }: Statement, values: unknown[]): pg.QueryArrayConfig & Statement {
   return { name, text, values, rowMode: 'array', types: TYPES };
 }
 

@@ -29,7 +29,6 @@ export class QueryTracing implements EntitySubscriberInterface {
   }
 }
 
-/** Returns a function that runs work in the caller's trace. */
 export function callersTrace(): <Result>(work: () => Result) => Result {
   const caller = new AsyncResource('adoption-store:query');
   return (work) => caller.runInAsyncScope(work);

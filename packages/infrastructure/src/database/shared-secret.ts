@@ -3,8 +3,8 @@ import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
 import { writeToDatabase } from './transactions.js';
 
 /**
- * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its
- * row in the table `secrets`.
+ * A secret that all processes on the database share. The first one creates it. To replace it, delete its row in
+ * `secrets`.
  *
  * @throws Error with one sentence if the role may not write the table.
  */

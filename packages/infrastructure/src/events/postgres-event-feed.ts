@@ -18,7 +18,7 @@ import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
-import { inPortions } from '../database/portions.js';
+import { inPortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from './outbox.js';

@@ -12,7 +12,6 @@ export type Dependency = keyof typeof NAMES;
 
 export interface DependencyChange {
   readonly dependency: Dependency;
-  /** The name for people. */
   readonly name: string;
   /** `still lost`: for five seconds. */
   readonly state: 'lost' | 'still lost' | 'back';
@@ -53,9 +52,8 @@ export class DependencyMonitor {
     const isUp = failure === undefined;
     const wasUp = this.isUp(dependency);
     this.states.set(dependency, isUp);
-    if (isUp || isExplained(failure) || !isExplained(this.failures.get(dependency))) {
+    if (isUp || isExplained(failure) || !isExplained(this.failures.get(dependency)))
       this.failures.set(dependency, failure);
-    }
     if (isUp === wasUp) return;
     clearTimeout(this.lossTimers.get(dependency));
     if (isUp) {

@@ -9,9 +9,7 @@ export interface RequestCounterConfig {
   readonly redis?: readonly string[] | undefined;
   /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
-  /**
-   * Milliseconds by which this process's clock may differ from Redis' clock. Beyond, Redis' is used. Default: a minute.
-   */
+  /** Milliseconds by which this process's clock may differ from Redis'. Beyond, Redis' is used. Default: a minute. */
   readonly redisTolerance?: number | undefined;
   /** The store of counts and bans that survive the process. */
   readonly dataSource: DataSource;

@@ -64,10 +64,7 @@ const failedRequestsWhere = (condition: string) => `
 /** Deletes the failed requests of an account when it is closed. */
 export const DELETE_FAILED_REQUESTS = 'DELETE FROM refusals WHERE account_id = $1';
 
-/**
- * A write whose response is lost is repeated. If the database had already executed it, the usage is counted twice. Uses
- * and failed requests are not.
- */
+/** A write whose response is lost is repeated. If it was executed, the usage is counted twice, but nothing else. */
 export class PostgresRequestRecords implements RequestRecords {
   private readonly unwritten = new UnwrittenRequests();
   private readonly writes;

@@ -2,7 +2,6 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { answerWithin } from '../kernel/answers.js';
 import { keysInSlots } from './cluster-slots.js';
 
-/** A client with the script as a command. */
 type Scripted<Client> = Client & {
   countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown[]>;
 };

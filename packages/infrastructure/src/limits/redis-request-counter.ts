@@ -86,7 +86,6 @@ export class RedisRequestCounter implements RequestCounter {
     return this.connection.error;
   }
 
-  /** The connections that have ended so far. */
   get endedConnections(): number {
     return this.connection.ended;
   }

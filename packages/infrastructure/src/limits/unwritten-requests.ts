@@ -19,7 +19,6 @@ export const MOST_HELD = 50_000;
 /** The most failed requests of all accounts together that are held: about 5 MB. */
 export const MOST_HELD_FAILED_REQUESTS = 20_000;
 
-/** The latest use of a key. */
 export interface KeyUse {
   readonly keyId: ApiKeyId;
   readonly at: Instant;
@@ -29,7 +28,6 @@ export interface OperationOfKey extends KeyUse {
   readonly operation: string;
 }
 
-/** The outcomes of one key in one hour. */
 export interface HourOfKey {
   readonly keyId: ApiKeyId;
   readonly start: Instant;

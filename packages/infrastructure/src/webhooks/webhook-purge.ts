@@ -1,7 +1,6 @@
 import type { Instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { deletePortions } from '../database/delete-portions.js';
-import { inPortions } from '../database/portions.js';
+import { deletePortions, inPortions } from '../database/delete-portions.js';
 import { writeToDatabase } from '../database/transactions.js';
 
 const PURGE_FORGOTTEN = `

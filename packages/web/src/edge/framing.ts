@@ -35,9 +35,8 @@ export function framingFault(
     const message = 'Transfer-Encoding may only be chunked, and only in HTTP/1.1';
     return new HttpFault('bad_request', message, { connection: 'close' });
   }
-  if (originalUrl.length > MAX_TARGET_LENGTH) {
+  if (originalUrl.length > MAX_TARGET_LENGTH)
     return new HttpFault('uri_too_long', `the URL must be at most ${MAX_TARGET_LENGTH} characters`);
-  }
   // RFC 9112 §3.2 allows no fragment. Routers would treat it as part of the query, and caches would ignore it.
   if (originalUrl.includes('#')) return fragmentFault();
   if (raw.httpVersionMajor !== 1) return new HttpFault('bad_request', 'the HTTP version must be 1.1 or 1.0');
@@ -47,12 +46,10 @@ export function framingFault(
     const isOptional = raw.httpVersion === '1.0';
     return isOptional ? undefined : new HttpFault('bad_request', 'the Host header is missing');
   }
-  if (!HOST.test(host) || repeated?.includes('host') === true) {
+  if (!HOST.test(host) || repeated?.includes('host') === true)
     return new HttpFault('bad_request', 'the Host header must be one host name or address, sent once');
-  }
-  if (expect !== undefined && !CONTINUE.test(expect)) {
+  if (expect !== undefined && !CONTINUE.test(expect))
     return new HttpFault('expectation_failed', 'the Expect header may only be 100-continue');
-  }
   return undefined;
 }
 

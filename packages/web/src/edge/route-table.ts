@@ -33,9 +33,7 @@ export class RouteTable {
 
   /** Why no route takes the request. Undefined if there is nothing at its path. */
   faultOf({ originalUrl, url, method }: FastifyRequest): HttpFault | undefined {
-    if (!isDecodable(pathOf(originalUrl))) {
-      return new HttpFault('bad_request', 'the path has a bad percent-encoding');
-    }
+    if (!isDecodable(pathOf(originalUrl))) return new HttpFault('bad_request', 'the path has a bad percent-encoding');
     const allow = this.methodsOf(url).join(', ');
     if (allow === '') return undefined;
     return new HttpFault('method_not_allowed', `${method} is not allowed here, only ${allow}`, { allow });

@@ -161,7 +161,6 @@ class Pipeline {
 
   constructor(private readonly socket: Socket) {}
 
-  /** The response to the latest request. */
   get latest(): Response | undefined {
     return this.waiting.at(-1)?.response ?? this.begun;
   }
@@ -183,7 +182,6 @@ class Pipeline {
     }
   }
 
-  /** Drops the latest request, unless it has begun. */
   dropLatest(): void {
     if (this.waiting.pop() !== undefined && this.waiting.length === 0) this.release();
   }

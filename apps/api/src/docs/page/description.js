@@ -1,4 +1,3 @@
-/** The operations with their path, method and what describes them. */
 export function operationsOf({ paths }) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -6,7 +6,6 @@ export function withKey(request) {
   return request;
 }
 
-/** Takes the key of the form, and says whether the API accepts it. */
 export function acceptKey() {
   const state = document.getElementById('key-state');
   document.getElementById('key-form').addEventListener('submit', async (event) => {

@@ -1,7 +1,6 @@
 import type { Clock } from '@adoption-store/domain';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 
-/** The HTTP layer's dependencies. */
 export class ApiContext {
   constructor(
     readonly clock: Clock,

@@ -23,7 +23,6 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** The codes of errors that the HTTP layer finds, with their statuses. */
 const httpErrorStatuses = {
   ...FAULT_STATUSES,
   ...LIMIT_STATUSES,
@@ -58,7 +57,6 @@ export class HttpError extends Error {
   }
 }
 
-/** The refusal of a request that breaks HTTP's own rules. */
 export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
   return new HttpError(code, message, headers);
 }
@@ -67,8 +65,7 @@ export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
 type ShownError = HttpError | LimitExceeded | TooManyAtOnce | (DomainError & { readonly code: RequestErrorCode });
 
 /**
- * Whether the error may be shown to the API's caller. An account-management error must never reach one, so it counts as
- * a defect.
+ * Whether the error may be shown to the API's caller. An account-management error must not, so it counts as a defect.
  */
 export function isRefusal(error: unknown): error is ShownError {
   if (error instanceof DomainError) return error.code in requestErrors;
@@ -91,7 +88,6 @@ function cut(text: string, most: number): string {
   return safe.length > most ? `${safe.slice(0, most)}…` : safe;
 }
 
-/** The body of every error response. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
@@ -102,5 +98,4 @@ export function errorBody(code: ErrorCode, message: string): ErrorBody {
   return { code, message, status: errorStatuses[code] };
 }
 
-/** The body of every 500. */
 export const INTERNAL_ERROR = errorBody('internal_error', 'an unexpected error happened; it has been recorded');

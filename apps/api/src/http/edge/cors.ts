@@ -15,7 +15,6 @@ const TAKEN = [
   ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'user-agent', 'x-request-id'],
   'traceparent',
 ];
-/** The most other headers of one page. */
 const MOST_OTHERS = 64;
 /** Without `*`, which would allow every header. */
 const HEADER_NAME = /^[\w!#$%&'+.^`|~-]{1,64}$/;
@@ -29,9 +28,7 @@ const OF_OTHERS = new RegExp(
 const KINDS_OF_OTHERS = /^(?:access-control|cf|fastly|proxy|sec|x-forwarded|x-original|x-rewrite)(?:-|$)/;
 const MAX_AGE_SECONDS = '7200';
 
-/**
- * Headers that let pages of an origin read a response. Default: of any origin, for errors before a request is parsed.
- */
+/** Headers that let pages of an origin read a response. Default: any origin, for errors before a request is parsed. */
 export function readableBy(origin = '*'): Readonly<Record<string, string>> {
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
 }
@@ -49,9 +46,7 @@ export class Cors {
     this.isForAll = origins === '*';
   }
 
-  /**
-   * A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so that pages can read why.
-   */
+  /** A Fastify `onRequest` hook. Its headers are set before anything refuses the request, so pages can read why. */
   onRequest(request: FastifyRequest, reply: FastifyReply, refusal: HttpError | undefined, done: Done): void {
     const { method, headers, originalUrl } = request;
     const { origin } = headers;
@@ -69,9 +64,7 @@ export class Cors {
     else done(refusal);
   }
 
-  /**
-   * Answers a preflight. It needs no key, because browsers send none, isn't counted, and is the same for every path.
-   */
+  /** Answers a preflight. It needs no key, as browsers send none, isn't counted, and is the same for every path. */
   private async answer(request: FastifyRequest, reply: FastifyReply, isAllowed: boolean): Promise<void> {
     const { ip, repeated } = request;
     if (repeated !== undefined) refuseRepeatedHeaders(repeated);

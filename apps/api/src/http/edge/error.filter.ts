@@ -19,7 +19,6 @@ import { traceOf } from './traces.js';
 /** Errors that soon end by themselves, besides those of admission. */
 const PASSING: readonly string[] = ['idempotency_key_in_use', 'too_many_at_once'] satisfies ErrorCode[];
 
-/** Turns every error into a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(

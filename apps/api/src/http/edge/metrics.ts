@@ -14,12 +14,10 @@ const OTHER = '_OTHER';
 const NOT_ADMITTED = new Set([401, 403, 429]);
 /** The one error with such a status that counts as a use. */
 const ADMITTED = 'too_many_at_once' satisfies ErrorCode;
-/** The label for requests that reach no operation. */
 const NO_OPERATION = 'none';
 /** The label for requests without a valid key, which have no plan. */
 const NO_PLAN = 'none';
 
-/** The API's metrics for Prometheus. */
 export class ApiMetrics extends Metrics implements RequestObserver {
   private readonly requests = this.histogram(
     DURATIONS,
@@ -31,7 +29,6 @@ export class ApiMetrics extends Metrics implements RequestObserver {
     'operation',
     'code',
   ]);
-  /** By route. */
   private readonly operations: ReadonlyMap<string, DefinedOperation>;
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 

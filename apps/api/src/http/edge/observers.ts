@@ -13,14 +13,12 @@ export interface SocketAnswer {
   readonly code: ErrorCode;
 }
 
-/** Observes the API's responses. */
 export interface RequestObserver {
   /** Called once for each route, so that work can be done in advance. */
   readonly forRoute: (route: string) => Observe;
   readonly onSocketAnswer: (answer: SocketAnswer) => void;
 }
 
-/** The route of requests that match no other. */
 export const NO_ROUTE = '*';
 
 /** The route as the documentation writes it, such as `/v1/pets/{petId}`. */

@@ -3,9 +3,7 @@ import { errorBody } from '../answers/error-codes.js';
 
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/**
- * Serves a page outside the API. Nest's guards don't run for it, so it needs no key and costs no quota.
- */
+/** Serves a page outside the API. Nest's guards don't run for it, so it needs no key and costs no quota. */
 export function servePublicly(
   fastify: FastifyInstance,
   path: string,

@@ -8,14 +8,11 @@ import { errorBody, JSON_TYPE, httpErrorOf } from '../answers/error-codes.js';
 import type { RequestObserver } from './observers.js';
 import { requestId } from './request-id.js';
 
-/**
- * Answers requests that can't be parsed, and so reach no hook, with an Error body. Counts them against their address.
- */
+/** Answers requests that can't be parsed and reach no hook, with an Error body. Counts them against their address. */
 export class SocketErrors implements SocketResponder {
   constructor(
     private readonly admission: Admission,
     private readonly observers: readonly RequestObserver[],
-    /** The headers of every refusal. */
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 

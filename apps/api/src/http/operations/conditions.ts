@@ -11,7 +11,6 @@ export function entityTag(representation: string): string {
   return `"${hash('sha256', representation)}"`;
 }
 
-/** How the tags of pages begin. */
 const PAGE_TAG = '"page-';
 
 /**
@@ -40,12 +39,10 @@ export function failedCondition(
 }
 
 /**
- * Injects the conditions of the request as a function. The use case calls it with the stored entity, while that is
- * locked.
+ * Injects the conditions of the request as a function. The use case calls it with the stored, locked entity.
  *
  * @param present serialises the entity as a GET does, because the tag is computed from that text.
- * @param presentPage serialises a page of entities. If it is given, the tag of a page with this entity alone is a tag of
- * the entity, too.
+ * @param presentPage serialises a page of entities. If given, the tag of a page with this entity alone is its tag, too.
  */
 export function Conditions(
   present: (entity: never) => string,
@@ -88,10 +85,7 @@ function requireWellFormed(name: string, condition: string | undefined): void {
   throw new HttpError('invalid_parameter', `${name} must be * or entity tags in double quotes, as ETag has them`);
 }
 
-/**
- * Whether the condition names one of the resource's tags. A strong comparison never matches a weak tag (RFC 9110
- * §8.8.3.2).
- */
+/** Whether the condition names one of the tags. A strong comparison never matches a weak tag (RFC 9110 §8.8.3.2). */
 function isNamed(condition: string, tags: readonly (string | undefined)[], comparison: 'strong' | 'weak'): boolean {
   if (tags[0] === undefined || condition === '*') return tags[0] !== undefined;
   return [...condition.matchAll(TAGS)].some(

@@ -6,7 +6,6 @@ import { HttpError } from '../answers/error-codes.js';
 
 const DOCS = '/docs>; rel="deprecation"; type="text/html"';
 
-/** The headers by which callers learn that an operation will be removed. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
   readonly headers: Readonly<Record<'deprecation' | 'sunset', string>>;
@@ -25,9 +24,7 @@ export class DeprecationNotice {
     const origin = context.origin(request);
     const successor = this.successor(request.params as Record<string, string>);
     reply.headers(this.headers).header('link', `<${origin}${successor}>; rel="successor-version", <${origin}${DOCS}`);
-    if (context.clock.now() >= sunset) {
-      throw new HttpError('gone', `${operation} has been removed, use ${replacement}`);
-    }
+    if (context.clock.now() >= sunset) throw new HttpError('gone', `${operation} has been removed, use ${replacement}`);
   }
 
   /** The path of the replacement with the request's ids. Without its query if a parameter isn't a valid id. */

@@ -73,16 +73,14 @@ export function requireMediaType(mediaTypes: readonly string[], { headers }: Inc
     throw new HttpError('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
   }
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new HttpError('unsupported_media_type', 'the body must be sent without a Content-Encoding');
-  }
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
   const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError('invalid_json', 'the body must be a JSON object');
-  }
   return value;
 }
 
@@ -113,7 +111,6 @@ function isUtf8(label: string): boolean {
   }
 }
 
-/** The body's bytes. */
 export async function bodyOf({ received }: FastifyRequest): Promise<Buffer> {
   return received === undefined ? Buffer.alloc(0) : received.whole;
 }

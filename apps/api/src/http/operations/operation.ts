@@ -24,7 +24,6 @@ type Method = keyof typeof ROUTES;
 type Route = `${Method} /v1/${string}`;
 type SuccessStatus = 200 | 201 | 202 | 204;
 
-/** What a handler declares about its operation. */
 interface Definition {
   readonly id: string;
   /** The scope that a request needs, or several. With `none` any valid key may send it. */
@@ -35,7 +34,6 @@ interface Definition {
   readonly summary: string;
   /** The published description also names the scope, and the end of a deprecated operation. */
   readonly description: string;
-  /** Examples of the request's body, by name. */
   readonly examples?: Described;
   /** By status. Nest sends the lowest one unless the handler sets another. Without content there is no body. */
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
@@ -58,7 +56,6 @@ interface Definition {
   readonly hasEntityTag?: boolean;
 }
 
-/** The inputs of a handler, as declared by the decorators of its parameters. */
 interface Inputs {
   readonly path?: readonly DescribedParameter[];
   readonly query?: Type<object>;
@@ -90,7 +87,6 @@ declare module 'fastify' {
 const INPUTS = 'inputs';
 const OPERATION = 'operation';
 
-/** Makes a parameter decorator that also records these inputs of its handler. */
 export function recordInputs(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
   return (controller, handler, index) => {
     decorate(controller, handler, index);
@@ -103,7 +99,6 @@ export function recordInputs(inputs: Inputs, decorate: ParameterDecorator): Para
   };
 }
 
-/** Defines the operation of a handler: its route, who may use it, and how it is described. */
 export function Operation(route: Route, definition: Definition): MethodDecorator {
   const [method, path] = route.split(' ') as [Method, string];
   return (controller, name, descriptor) => {
@@ -125,7 +120,6 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
   };
 }
 
-/** Every operation of the controllers, in their order. */
 export function operationsOf(controllers: readonly Type<object>[]): readonly DefinedOperation[] {
   return controllers
     .flatMap(({ prototype }) => Object.values(Object.getOwnPropertyDescriptors(prototype as object)))

@@ -12,7 +12,6 @@ interface PathParameter {
   readonly component?: string | undefined;
 }
 
-/** Makes a decorator that injects this part of the path. */
 export function pathParameter(
   { name, description, schema, component }: PathParameter,
   read: (text: string) => unknown,

@@ -6,17 +6,14 @@ import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
-/** The key of the metadata that has a query class's parameters. */
 const PARAMETERS = 'parameters';
 
-/** Describes the query parameter of that name. */
 function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
   return applyDecorators(Expose({ name: described.name }), (query: object) => {
     Reflect.defineMetadata(PARAMETERS, [...parametersOf(query), { described, component }], query);
   });
 }
 
-/** The parameters that the properties of a query's class describe. */
 export function queryParameters(query: Type<object> | undefined): readonly DescribedParameter[] {
   return query === undefined ? [] : parametersOf(query.prototype as object);
 }
@@ -39,7 +36,6 @@ function parametersOf(query: object): readonly DescribedParameter[] {
 
 const POSITIVE = /^[1-9][0-9]{0,8}$/;
 
-/** The query parameter `limit`, as a number. */
 export function Limit(): PropertyDecorator {
   return applyDecorators(
     Parameter(

@@ -27,8 +27,7 @@ export class RequestBody {
   /** The error if the body breaks HTTP's rules. Undefined for a valid body, even if it is too large. */
   refusal: HttpError | undefined;
   /**
-   * The complete body. Rejects with an HttpError: `payload_too_large` as soon as the size is known, `bad_request` if
-   * the connection ends early.
+   * The complete body. Rejects with an HttpError: `payload_too_large`, or `bad_request` if the connection ends early.
    */
   readonly whole: Promise<Buffer>;
   private reject: (refusal: HttpError) => void = () => undefined;
@@ -56,8 +55,7 @@ export class RequestBody {
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });
-    // From the first read on, Node passes on each piece when it arrives. Otherwise it would keep those of the first
-    // packet.
+    // From now on Node passes on each piece when it arrives. Otherwise it would keep those of the first packet.
     request.read(0);
   }
 

@@ -16,10 +16,7 @@ interface ObjectOf {
   readonly required: readonly string[];
 }
 
-/**
- * The schemas of a resource by name, as in the OpenAPI description. Serialisers and the validation of bodies come from
- * them.
- */
+/** The schemas of a resource by name, as in the OpenAPI description. They also serialise, and validate bodies. */
 export class ResourceSchemas {
   constructor(readonly described: Readonly<Record<string, Described>>) {}
 
@@ -57,7 +54,6 @@ export class ResourceSchemas {
     };
   }
 
-  /** The names of the schema's properties. */
   namesOf(name: string): readonly string[] {
     return Object.keys(this.objectOf(name).properties);
   }

@@ -28,8 +28,7 @@ const BEYOND_BMP = 0x1_0000;
 /**
  * The pattern of a text with a visible character, from the domain's list. It doesn't use `\p`, because Python's `re`,
  * and so the clients that are generated for Python, don't know it. All characters beyond U+FFFF count as visible here,
- * because regular expressions of other languages write them differently, and so do combining marks, which are in 150
- * ranges.
+ * because other languages write them differently, and so do combining marks, which are in 150 ranges.
  */
 export const VISIBLE = `[^${INVISIBLE.filter(([, last]) => last < BEYOND_BMP)
   .map((range) => [...new Set(range)].map(escaped).join('-'))
@@ -39,7 +38,6 @@ function escaped(codePoint: number): string {
   return `\\u${codePoint.toString(16).padStart(4, '0')}`;
 }
 
-/** A signed 64-bit integer. */
 export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }
@@ -80,17 +78,14 @@ export function json(
   return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, body]));
 }
 
-/** Makes JSON bodies of this schema, each with one example. */
 export function exampleOf(schema: string, name: string): (example: Described) => Described {
   return (example) => json(schema, { [name]: example });
 }
 
-/** A page of a list. */
 export function page(schema: string, ...items: readonly Described[]): Described {
   return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 }
 
-/** A parameter in the path, the query or a header. */
 export interface DescribedParameter {
   readonly described: Described & { readonly name: string };
   /** Its name among the shared parameters, if several operations have it. */

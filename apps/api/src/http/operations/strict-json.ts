@@ -8,8 +8,7 @@ export interface JsonObject {
 }
 
 export const MAX_DEPTH = 16;
-// No int64 has more characters. A longer integer isn't parsed as a bigint, because that cost grows faster than its
-// length.
+// No int64 has more characters. A longer integer isn't parsed as a bigint: the cost grows faster than its length.
 const MAX_INTEGER_LENGTH = 20;
 
 const ZERO = 0x30;

@@ -9,7 +9,6 @@ const BODY_INT64 = `an integer from ${INT64_MIN} to ${INT64_MAX}, a JSON number 
 /** All properties of an input. A class that implements it doesn't compile if it lacks one. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
-/** A property of an input, and the rule that it breaks. */
 export interface Fault {
   readonly property: string;
   readonly message: string;
@@ -26,7 +25,6 @@ export function judged<Wanted extends object>(type: Type<Wanted>, plain: object)
   return { input, faults };
 }
 
-/** The names that an input has and can't have. */
 interface UnknownNames {
   readonly unknown: readonly string[];
   readonly known: readonly string[];
@@ -63,7 +61,6 @@ function bare(word: string): string {
   return word.toLowerCase().replace(/s$/, '');
 }
 
-/** An integer of 64 bits, as a bigint. */
 export function IsInt64(options: { readonly message?: string; readonly each?: boolean } = {}): PropertyDecorator {
   return ValidateBy(
     {

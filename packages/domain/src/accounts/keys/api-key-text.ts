@@ -8,18 +8,13 @@ const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/**
- * A new key's text: `aas_<environment>_`, 32 random base62 characters, and the CRC-32 of all these in 6 characters.
- */
+/** A new key's text: `aas_<environment>_`, 32 random base62 characters, and the CRC-32 of all these in 6 characters. */
 export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
   const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;
   return text + checksum(text);
 }
 
-/**
- * The environment in a key's text. Undefined if the form or the checksum is wrong: such a text was never issued, so it
- * needs no look-up.
- */
+/** The environment in a key's text. Undefined if its form or checksum is wrong: it was never issued. */
 export function environmentOf(text: string): string | undefined {
   const environment = KEY_TEXT.exec(text)?.[1];
   const body = text.slice(0, -CHECKSUM_LENGTH);

@@ -44,9 +44,7 @@ export interface NewApiKey {
 
 export interface ApiKey extends NewApiKey {
   readonly id: ApiKeyId;
-  /**
-   * When it was revoked, by the clock of the instance that did it. A revoked key is always refused, whatever the time.
-   */
+  /** When it was revoked, by the clock of the instance that did it. A revoked key is refused, whatever the time. */
   readonly revokedAt: Instant | undefined;
   /** Since when it is disabled. Unlike a revoked key, it can be enabled again. */
   readonly disabledAt: Instant | undefined;
@@ -128,9 +126,8 @@ const MAX_NAME_LENGTH = 100;
 
 /** @throws DomainError `invalid_parameter` */
 export function keyName(name: string | undefined): string | undefined {
-  if (name !== undefined && (!hasVisible(name) || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))) {
+  if (name !== undefined && (!hasVisible(name) || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)))
     throw invalid('name', `must be 1 to ${MAX_NAME_LENGTH} printable characters`);
-  }
   return name;
 }
 
@@ -154,7 +151,6 @@ export interface KeyHolder {
 
 export interface KeyIssue {
   readonly key: NewApiKey;
-  /** The id of the mail that tells the owner. */
   readonly noticeId: AccountMailId;
   /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;
@@ -170,9 +166,7 @@ export interface MadeKey {
 export function decideIssue({ account, ...made }: KeyHolder, issue: KeyIssue): MadeKey {
   const { key, credentialVersion, noticeId } = issue;
   requireVersion(account, credentialVersion);
-  if (account === undefined) {
-    throw new DomainError(kernelErrors.not_found, `no account has the id ${key.accountId}`);
-  }
+  if (account === undefined) throw new DomainError(kernelErrors.not_found, `no account has the id ${key.accountId}`);
   if (made.activeKeys >= MOST_ACTIVE_KEYS) {
     throw new DomainError(
       keyManagementErrors.too_many_keys,
@@ -305,9 +299,8 @@ export function decideKeySwitch(
 ): ApiKey {
   const theirs = ownedBy(key, accountId);
   if (theirs !== undefined) requireVersion(account, credentialVersion);
-  if (theirs === undefined || hasEnded(theirs, now)) {
+  if (theirs === undefined || hasEnded(theirs, now))
     throw new DomainError(kernelErrors.not_found, `no API key that still works has the id ${id}`);
-  }
   return { ...theirs, disabledAt: isDisabled ? (theirs.disabledAt ?? now) : undefined };
 }
 

@@ -26,8 +26,7 @@ import type { IssuedKey } from './issue-key.js';
 import type { KeyPorts } from './ports.js';
 
 export { Authenticate } from './authenticate.js';
-export { IssueKey } from './issue-key.js';
-export * from './rotate-key.js';
+export { DEFAULT_OVERLAP, IssueKey, RotateKey, type RotateKeyInput } from './issue-key.js';
 
 export interface ShownKey {
   readonly key: ApiKey;
@@ -65,7 +64,6 @@ export interface ListKeysInput extends PagePosition<bigint> {
 }
 
 export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
-  /** The ends of the bans of the shown keys. */
   readonly bans: ReadonlyMap<ApiKeyId, Instant>;
   /** The operations that the shown keys call; those of a key that has ended are left out. */
   readonly operations: ReadonlyMap<ApiKeyId, readonly OperationUse[]>;
@@ -104,7 +102,7 @@ export class ListAllKeys {
   constructor(private readonly ports: Pick<KeyPorts, 'accounts' | 'apiKeys'>) {}
 
   /**
-   * All keys, or those of one account (by id or address), or a part of them, ascending by id. Empty if there is no such
+   * All keys, or those of one account (by id or address), or a part of them, ascending by id. Empty without such an
    * account.
    *
    * @throws DomainError `invalid_parameter`

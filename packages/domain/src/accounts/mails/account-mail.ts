@@ -28,9 +28,7 @@ export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 export const LINK_TTL = HOUR;
 /** How long the link works with which an account begins, in milliseconds. */
 export const SIGN_UP_TTL = DAY;
-/**
- * Usable links of one kind that an account may have at once. This also limits the mails that it can send to strangers.
- */
+/** Usable links of one kind that an account may have at once. This also limits its mails to strangers. */
 export const MOST_LINKS = 3;
 
 /** A mail to an account's holder, or to somebody who wants an account. The token of its link is made when it is sent. */
@@ -114,7 +112,6 @@ export function decideToken({ account, mail }: TokenState, now: Instant): boolea
 
 /** A claimed mail to somebody who wants an account, and who may have one. */
 export interface SignUpMailState {
-  /** The account that has the address. */
   readonly holder: Account | undefined;
   /** Undefined if the mail isn't queued, or has been claimed again. */
   readonly mail: Pick<NewAccountMail, 'createdAt' | 'expiresAt'> | undefined;

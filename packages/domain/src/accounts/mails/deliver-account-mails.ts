@@ -11,7 +11,6 @@ const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
 type ReportedMail = Pick<ClaimedAccountMail, 'id' | 'kind'>;
 
-/** One attempt to deliver a mail. */
 export type AccountMailDelivery = Attempt<ReportedMail>;
 
 /**

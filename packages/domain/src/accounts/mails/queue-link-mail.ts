@@ -32,8 +32,8 @@ export async function queueLinkMail(
 }
 
 /**
- * Queues a mail if `decide` lets it count for its recipient. One that isn't queued after all isn't counted. Resolves to
- * whether it is queued.
+ * Queues a mail if `decide` lets it count for its recipient. Resolves to whether it is queued; if not, it isn't
+ * counted.
  *
  * @param recipientHash as `AttemptCounter` takes it.
  */

@@ -24,7 +24,6 @@ export interface SignUpLink {
   /** The address to which it was mailed. */
   readonly email: string;
   readonly expiresAt: Instant;
-  /** The account that has this address. */
   readonly holder: Account | undefined;
 }
 
@@ -73,7 +72,6 @@ export function decideProvenSignUp(
   return { account: { ...account, provenAt: now }, passwordHash };
 }
 
-/** The id of the mail that tells the owner. */
 interface Noticed {
   readonly noticeId: AccountMailId;
 }
@@ -85,8 +83,7 @@ export interface PasswordChange {
 }
 
 /**
- * Ends all sessions, and revokes links that somebody else may have requested. Undefined if the password was changed
- * meanwhile.
+ * Ends all sessions, and revokes links that others may have requested. Undefined if the password was changed meanwhile.
  *
  * If the address is unproven, the account's holder may be a stranger, who must not revoke the links mailed to the owner
  * of the address.

@@ -19,12 +19,10 @@ const WRONG = 'is not your password';
  */
 export function newPassword(text: string, isGuessable: boolean, field = 'password'): Password {
   const password = passwordFrom(text);
-  if (password === undefined) {
+  if (password === undefined)
     throw invalid(field, `must be at most ${MAX_PASSWORD_LENGTH} characters, without U+0000 or a lone surrogate`);
-  }
-  if (hasAtMostCodePoints(password, MIN_PASSWORD_LENGTH - 1)) {
+  if (hasAtMostCodePoints(password, MIN_PASSWORD_LENGTH - 1))
     throw invalid(field, `must be at least ${MIN_PASSWORD_LENGTH} characters`);
-  }
   if (password.trim() === '') throw invalid(field, 'must not be only white space');
   if (isGuessable) throw invalid(field, 'is too common, or too close to your address or our name. Choose another');
   return password;
