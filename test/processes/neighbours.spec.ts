@@ -118,7 +118,7 @@ function neighbours(): readonly Asked[] {
   ];
 }
 
-// The fewest, and the default.
+// One in which one write runs at a time, and the default.
 describe.each([4, 10])('beside 980 different reads of one account at once, with a pool of %i connections,', (size) => {
   beforeAll(() => open(size));
   afterAll(close);

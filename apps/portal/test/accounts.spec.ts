@@ -106,15 +106,6 @@ describe('signing up where mail can be sent', () => {
     expect(await portal.mailsTo(email, 'has-account')).toHaveLength(2);
   });
 
-  it('takes over no account that was opened meanwhile, and offers to set its password', async () => {
-    const [email, visitor] = [newAddress(), portal.visitor()];
-    await visitor.fillIn('/sign-up', { email });
-    const token = await portal.tokenMailedTo(email, 'sign-up');
-    await portal.application.openAccount.execute({ email });
-    expect(await finish(visitor, token)).toMatchObject(refusal('<a href="/forgotten-password">Set a new password</a>'));
-    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
-  });
-
   it('spends nothing in a session of another account', async () => {
     const [email, visitor] = [newAddress(), await portal.signedUp()];
     await portal.visitor().fillIn('/sign-up', { email });
@@ -299,16 +290,6 @@ describe('the address', () => {
     expect((await person.get('/account')).text).toContain(`<dd>${email}`);
     expect(await portal.mailsTo(person.email, 'changed')).toHaveLength(1);
     expect(await confirm(token)).toMatchObject(refusal('<a href="/account">Request another link</a>'));
-  });
-
-  it('changes by the link alone in a session of the account, and in one of another nothing is spent', async () => {
-    const [person, other] = [await portal.signedUp(), await portal.signedUp()];
-    const email = newAddress();
-    const token = await tokenFor(person, email);
-    expect(await confirm(token, other)).toMatchObject(refusal('Must be a link of the account that is signed in.'));
-    expect((await person.get('/confirm-new-address')).text).not.toContain('type="password"');
-    expect(await confirm(token, person, '')).toMatchObject(redirectTo('/account'));
-    expect((await person.get('/account')).text).toContain(`<dd>${email}`);
   });
 
   it('is guarded by ten guesses at the password of the link’s account, which the account page counts, too', async () => {
