@@ -521,7 +521,7 @@ function idempotency(setting: Setting) {
   return {
     answerOnce: async () => {
       // On the only connection, which the transaction has.
-      const work = async (transaction: Transaction) => String(await setting.addAnimal(transaction));
+      const work = async (transaction: Transaction) => String((await setting.addAnimal(transaction)).id);
       for (const key of [name, name, `key-${(run + 1) * 50}`])
         await application.answerOnce.execute({ accountId: partner, key, fingerprint: name }, work);
     },
