@@ -1,11 +1,10 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- growth` one of them. `--write` writes their sections of
+ * `npm run bench` runs all benchmarks, `npm run bench -- limiter` one of them. `--write` writes their sections of
  * results.md.
  */
 import { parseArgs } from 'node:util';
 import { measureComparison } from './compare.mjs';
 import { leaveCoreToService } from './cores.mjs';
-import { measureGrowth } from './growth.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { hasWrk } from './load.mjs';
 import { write } from './results-page.mjs';
@@ -18,7 +17,6 @@ import { WORKLOADS } from './workloads.mjs';
 const benchmarks = {
   throughput: measureThroughput,
   compare: measureComparison,
-  growth: measureGrowth,
   limiter: measureLimiter,
   sizing: measureSizing,
   webhooks: measureWebhooks,

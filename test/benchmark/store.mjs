@@ -55,7 +55,7 @@ function beside(url, name) {
 
 /** Adds animals up to that number, a third in each status. */
 async function fill(client, table, animals) {
-  // Without triggers: they would run for each of ten million rows.
+  // Without triggers: they would run for each row.
   await client.query('SET session_replication_role = replica');
   const status = table === 'pets' ? 'pet_status' : 'text';
   await client.query(`

@@ -1,14 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import {
-  ACCOUNTS,
-  ask,
-  createDatabase,
-  run,
-  type Running,
-  SmtpSink,
-  type TestDatabase,
-  until,
-} from '@adoption-store/test-support';
+import { ask, createDatabase, type Running, SmtpSink, type TestDatabase, until } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import { startWorker as start } from '../support/services.js';
@@ -107,14 +98,4 @@ it('ten thousand sign-ups that wait delay no reset', async () => {
   await until(() => sink.received.length > sent);
   // Two mails are sent at the same time.
   expect(sink.received.slice(sent, sent + 2).flatMap(({ to }) => to)).toContain('queued@example.com');
-});
-
-it('the worker tells the commands whether addresses are proven here: their shell knows only the database', async () => {
-  await query(`
-    INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
-    VALUES ('plan@example.com', 'free', now(), 'hash', 1)`);
-  const plan = () => run(ACCOUNTS, ['plan', 'plan@example.com', 'business'], { DATABASE_URL: database.url });
-  expect(await plan()).toMatchObject({ code: 1, stderr: expect.stringContaining('is unproven') });
-  await query('UPDATE deployment SET portal_url = NULL');
-  expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('is on the plan business') });
 });

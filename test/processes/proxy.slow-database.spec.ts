@@ -7,7 +7,7 @@ import { HAPROXY, Proxy } from '../support/proxy.js';
 import { type Api, startApi } from '../support/services.js';
 
 /** Requests of each comparison. */
-const REQUESTS = 40;
+const REQUESTS = 20;
 
 (HAPROXY === undefined ? describe.skip : describe)('the proxy, while the database is slow,', () => {
   let database: TestDatabase;

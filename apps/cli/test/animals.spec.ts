@@ -90,12 +90,6 @@ There is no field here for
     expect(await exported('-', '--format', 'csv')).toBe(`${HEADER}7,Rex,1,available\r\n8,Mia,2,available\r\n`);
   });
 
-  it('adds an array of animals, as the API lists them, with their exact ids', async () => {
-    const file = await fileOf('listed.json', '[{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"sold"}]');
-    expect(await animals(['import', file])).toMatchObject({ code: 0, stderr: '' });
-    expect(await exported()).toBe(`${HEADER}9007199254740993,Rex,1,sold\r\n`);
-  });
-
   it('refuses rows of unknown categories under CATEGORIES=strict', async () => {
     await ask(database.url, `INSERT INTO categories (id, name, name_key) VALUES (11, 'Known', 'known')`);
     const strict = { DATABASE_URL: database.ownerUrl, CATEGORIES: 'strict' };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createApplication, HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
-import { InMemoryDeployment, testPolicy } from '@adoption-store/domain/testing';
+import { HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
 import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
@@ -107,15 +106,6 @@ describe('signing up where mail can be sent', () => {
     expect(await portal.mailsTo(email, 'has-account')).toHaveLength(2);
   });
 
-  it('takes over no account that was opened meanwhile, and offers to set its password', async () => {
-    const [email, visitor] = [newAddress(), portal.visitor()];
-    await visitor.fillIn('/sign-up', { email });
-    const token = await portal.tokenMailedTo(email, 'sign-up');
-    await portal.application.openAccount.execute({ email });
-    expect(await finish(visitor, token)).toMatchObject(refusal('<a href="/forgotten-password">Set a new password</a>'));
-    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
-  });
-
   it('spends nothing in a session of another account', async () => {
     const [email, visitor] = [newAddress(), await portal.signedUp()];
     await portal.visitor().fillIn('/sign-up', { email });
@@ -160,14 +150,6 @@ describe('signing up where no mail can be sent', () => {
     expect(summary).toMatch(
       /href="#email">E-mail address: Must be[\s\S]*href="#password">Password: Must be at least 12/,
     );
-  });
-
-  it('never takes over an existing account', async () => {
-    const { email } = await local.signedUp();
-    const visitor = local.visitor();
-    const refused = await visitor.fillIn('/sign-up', { email, password: WRONG });
-    expect(refused).toMatchObject(refusal('Already registered. <a href="/sign-in">Sign in?</a>'));
-    expect(visitor.cookies.has('adoption-store-session')).toBe(false);
   });
 });
 
@@ -219,16 +201,6 @@ it('no visitor is given a session', async () => {
   const visitor = portal.visitor();
   for (const path of ['/', '/sign-in', '/sign-up']) await visitor.get(path);
   expect([...visitor.cookies.keys()]).toEqual(['adoption-store-csrf']);
-});
-
-it('an account can be closed only with its password, with its keys and sessions', async () => {
-  const visitor = await portal.signedUp();
-  const key = await visitor.issueKey();
-  expect((await visitor.fillIn('/account/close', { password: WRONG })).status).toBe(422);
-  expect((await visitor.fillIn('/account/close', { password: PASSWORD })).location).toBe('/');
-  await untilKeyIs(portal, key, 'revoked_api_key');
-  expect((await visitor.get('/keys')).location).toBe('/sign-in');
-  expect((await visitor.fillIn('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
 });
 
 describe('the log', () => {
@@ -289,28 +261,6 @@ describe('the log', () => {
   });
 });
 
-it('the owner is mailed each change of the account and its closing, at the address that the account had', async () => {
-  const [owner, next] = [await portal.signedUp(), 'another pass phrase'];
-  const { email } = owner;
-  await owner.fillIn('/account/password', { current: PASSWORD, next });
-  const key = await owner.issueKey({ name: 'https://evil.example' });
-  const [made] = await portal.application.listAllKeys.execute({ email });
-  await owner.fillIn(`/keys/${made?.key.id}/rotate`, { overlap: '0' });
-  expect((await owner.fillIn('/account/close', { password: next })).location).toBe('/');
-  for (const [kind, about] of [
-    ['password', undefined],
-    ['key', key.slice(-4)],
-    ['rotated', 'evil'],
-    ['closed', undefined],
-  ] as const) {
-    const [mail, ...others] = await portal.mailsTo(email, kind);
-    expect(others).toEqual([]);
-    expect(mail).toMatchObject({ createdAt: portal.clock.now(), token: undefined });
-    expect(mail?.about ?? '').toContain(about ?? '');
-    expect(mail?.about ?? '').not.toMatch(/evil\.example|:\/\/|@/);
-  }
-});
-
 describe('the address', () => {
   let addresses = 0;
 
@@ -342,16 +292,6 @@ describe('the address', () => {
     expect(await confirm(token)).toMatchObject(refusal('<a href="/account">Request another link</a>'));
   });
 
-  it('changes by the link alone in a session of the account, and in one of another nothing is spent', async () => {
-    const [person, other] = [await portal.signedUp(), await portal.signedUp()];
-    const email = newAddress();
-    const token = await tokenFor(person, email);
-    expect(await confirm(token, other)).toMatchObject(refusal('Must be a link of the account that is signed in.'));
-    expect((await person.get('/confirm-new-address')).text).not.toContain('type="password"');
-    expect(await confirm(token, person, '')).toMatchObject(redirectTo('/account'));
-    expect((await person.get('/account')).text).toContain(`<dd>${email}`);
-  });
-
   it('is guarded by ten guesses at the password of the link’s account, which the account page counts, too', async () => {
     const person = await portal.signedUp();
     const token = await tokenFor(person, newAddress());
@@ -371,34 +311,6 @@ describe('the address', () => {
     expect(refused).toMatchObject(refusal(problem));
     expect(refused.text).toContain(`name="email" type="email" value="${email}"`);
     expect(await portal.mailsTo(email, 'change')).toEqual([]);
-  });
-
-  it('is not taken from another account, and asking does not tell that there is one', async () => {
-    const [person, owner] = [await portal.signedUp(), await portal.signedUp()];
-    const token = await tokenFor(person, owner.email);
-    expect(await confirm(token)).toMatchObject(refusal('The new address has an account of its own.'));
-    for (const each of [owner, person]) expect((await each.get('/account')).text).toContain(each.email);
-  });
-
-  it('that is unproven is proven by a reset alone, which ends all that a stranger may have made', async () => {
-    const stranger = portal.visitor();
-    const { application } = portal;
-    const email = newAddress();
-    const withoutMail = createApplication({ ...portal.ports, deployment: new InMemoryDeployment() }, testPolicy(), {
-      opensUnproven: true,
-    });
-    await withoutMail.signUp.execute({ email, password: PASSWORD });
-    await stranger.fillIn('/sign-in', { email, password: PASSWORD });
-    expect((await stranger.get('/account')).text).toContain('Not confirmed');
-    const key = await stranger.issueKey();
-    const owner = portal.visitor();
-    await owner.fillIn('/forgotten-password', { email });
-    await owner.fillIn('/reset-password', { token: await portal.tokenMailedTo(email, 'reset'), password: WRONG });
-    await untilKeyIs(portal, key, 'revoked_api_key');
-    expect((await stranger.get('/keys')).location).toBe('/sign-in');
-    await owner.fillIn('/sign-in', { email, password: WRONG });
-    expect((await owner.get('/account')).text).not.toContain('Not confirmed');
-    expect(await application.openAccount.execute({ email })).toMatchObject({ email });
   });
 
   it('whose password was reset shows after signing in what may still use the account, and ends it all', async () => {

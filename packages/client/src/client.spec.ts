@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
-import { BASE, clientOf, created, DISCONNECTED, errorOf, KEY, pet, refusal } from '../test/support/scripted-client.js';
+import { BASE, clientOf, created, errorOf, KEY, pet, refusal } from '../test/support/scripted-client.js';
 
 describe('a call', () => {
   it('tells its response on demand', async () => {
@@ -30,11 +30,6 @@ describe('a call', () => {
     expect(sent[0]?.url).toBe(`${BASE}/pets?id=9223372036854775807`);
     const none = { code: 'not_found', kind: 'not_found', status: 404, message: 'no animal has the id 2' };
     expect(await errorOf(store.pets.get(2n))).toMatchObject(none);
-  });
-
-  it('says to which host and port its connection was lost', async () => {
-    const error = await errorOf(clientOf([DISCONNECTED]).store.categories.get(1n));
-    expect(error.message).toBe('the connection to api.example:443 failed before the end: fetch failed');
   });
 
   it.each([

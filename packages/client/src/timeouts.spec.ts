@@ -75,12 +75,6 @@ it('an answer that comes slowly but in time is read', async () => {
   expect(await clientOf([drip(TEXT)]).store.categories.get(1n)).toEqual({ id: 1n, name: 'Cats' });
 });
 
-it('a change with If-Match is not sent again after it has timed out', async () => {
-  const { store, sent } = clientOf([silence]);
-  expect(await errorOf(store.pets.change(1n, { name: 'Milo' }, { ifMatch: '"1"' }))).toMatchObject(TIMEOUT);
-  expect(sent).toHaveLength(1);
-});
-
 describe('aborting', () => {
   it('ends the wait for the next try at once', async () => {
     const { store, clock } = clientOf([refusal(503, { 'Retry-After': '30' })]);

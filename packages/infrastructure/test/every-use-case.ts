@@ -13,6 +13,7 @@ import {
   type OrderId,
   plan,
   PURGED_KINDS,
+  type Transaction,
 } from '@adoption-store/domain';
 import type {
   InMemoryAccountMailSender,
@@ -76,8 +77,8 @@ class Setting {
     readonly run: number,
   ) {}
 
-  addAnimal() {
-    return this.application.addAnimal.execute({ name: this.name, categoryId: 1n });
+  addAnimal(transaction?: Transaction) {
+    return this.application.addAnimal.execute({ name: this.name, categoryId: 1n }, transaction);
   }
 
   async placeOrder() {
@@ -519,11 +520,10 @@ function idempotency(setting: Setting) {
   const { application, run, name } = setting;
   return {
     answerOnce: async () => {
-      const work = () => setting.addAnimal().then(String);
+      // On the only connection, which the transaction has.
+      const work = async (transaction: Transaction) => String((await setting.addAnimal(transaction)).id);
       for (const key of [name, name, `key-${(run + 1) * 50}`])
-        await application.answerOnce
-          .execute({ accountId: partner, key, fingerprint: name }, work)
-          .catch(() => undefined);
+        await application.answerOnce.execute({ accountId: partner, key, fingerprint: name }, work);
     },
     purgeExpired: async () => {
       for (const kind of PURGED_KINDS) await application.purgeExpired.execute(kind);

@@ -100,14 +100,6 @@ describe('the fallback', () => {
     jest.useRealTimers();
   });
 
-  it('a start reports whether Redis is connected, and why not', () => {
-    expect(states).toEqual([undefined]);
-    open(false);
-    expect(states).toEqual([new Error('the connection is closed')]);
-    open(false, LOST);
-    expect(states).toEqual([LOST]);
-  });
-
   it('a look shows the counts of Redis, or those of this process if it doesn’t answer', async () => {
     const { verdict } = decisionAt(noon, 1);
     const ofKey = { requester: newRequester(), limits: free, now: noon };
@@ -194,43 +186,6 @@ describe('the fallback', () => {
       expect(await forgotten(later(noon, MINUTE))).toBe('daily_quota_exceeded');
       counter.close();
     }
-  });
-
-  it('Redis is probed 400 ms after each answer, and used meanwhile', async () => {
-    await pass(399);
-    expect(redis.probed).toHaveLength(0);
-    await pass(1);
-    expect(redis.probed).toHaveLength(1);
-    await pass(5_000);
-    expect(redis.probed).toHaveLength(1);
-    redis.probed.shift()?.resolve();
-    await pass(399);
-    expect(redis.probed).toHaveLength(0);
-    await pass(1);
-    expect([redis.probed.length, states, counter.isShared]).toEqual([1, [undefined, undefined], true]);
-  });
-
-  it('a failed probe is a loss', async () => {
-    await pass(400);
-    redis.probed.shift()?.reject(LOST);
-    await pass(0);
-    expect([states, counter.isShared]).toEqual([[undefined, LOST], false]);
-  });
-
-  it('a lost Redis is probed 100 ms after each failure, and used again once it answers', async () => {
-    await lose();
-    for (let failures = 0; failures < 3; failures++) {
-      await pass(99);
-      expect(redis.probed).toHaveLength(0);
-      await pass(1);
-      redis.probed.shift()?.reject(LOST);
-      await pass(0);
-    }
-    await pass(100);
-    redis.probed.shift()?.resolve();
-    await pass(0);
-    // The latest failure is the reason of a loss that lasts.
-    expect([states, counter.isShared]).toEqual([[undefined, LOST, LOST, LOST, LOST, undefined], true]);
   });
 
   it('a probe from before the loss says nothing about Redis after it', async () => {

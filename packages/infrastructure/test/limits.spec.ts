@@ -232,34 +232,6 @@ describe('a request counter in this process', () => {
     });
   });
 
-  describe('purges', () => {
-    const purge = (now: Instant) => start().counter.purge(now);
-    beforeEach(() => ask(database.url, 'TRUNCATE request_counts, key_bans'));
-
-    it('the counts of days that ended a day ago, and only those', async () => {
-      for (const day of [-2, -1, 0, 1]) {
-        const { accountId } = await storedRequester(database);
-        const from = new Date(later(midnight, day * DAY));
-        await ask(database.url, 'INSERT INTO request_counts VALUES ($1, $2, 5)', [accountId, from]);
-      }
-      expect(await purge(later(midnight, DAY - 1))).toBe(1);
-      expect(await purge(later(midnight, DAY))).toBe(1);
-      expect(await purge(later(midnight, DAY))).toBe(0);
-    });
-
-    it('the bans that have been irrelevant for a day, and only those', async () => {
-      for (const length of [5 * MINUTE, HOUR, 3 * DAY]) {
-        const { keyId } = await storedRequester(database);
-        const [from, until] = [new Date(noon), new Date(later(noon, length))];
-        await ask(database.url, 'INSERT INTO key_bans VALUES ($1, $2, $3)', [keyId, from, until]);
-      }
-      expect(await purge(later(noon, 2 * DAY - 1))).toBe(0);
-      expect(await purge(later(noon, 2 * DAY))).toBe(2);
-      expect(await purge(later(noon, 4 * DAY - 1))).toBe(0);
-      expect(await purge(later(noon, 4 * DAY))).toBe(1);
-    });
-  });
-
   async function allowConnections(isAllowed: boolean): Promise<void> {
     const name = new URL(database.url).pathname.slice(1);
     const client = await connectTo(database.url.replace(`/${name}`, '/postgres'));

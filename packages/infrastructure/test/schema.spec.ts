@@ -86,17 +86,6 @@ describe('migrations', () => {
       expect(await query('SELECT request_id FROM messages')).toEqual([]);
     });
 
-    it.each(['now()', 'NULL'])(
-      'that first asks whether addresses are proven finds an account proven at %s',
-      async (at) => {
-        await query(`
-      DROP TABLE deployment; DELETE FROM migrations WHERE name LIKE 'KnowProving%';
-      INSERT INTO accounts (email, plan, created_at, proven_at) VALUES ('dev@example.com', 'free', now(), ${at})`);
-        await migrate({ connectionString: database.url });
-        expect(await query('SELECT proves_addresses AS proves FROM deployment')).toEqual([{ proves: at !== 'NULL' }]);
-      },
-    );
-
     it('that waits for another one lets an index be built CONCURRENTLY meanwhile', async () => {
       await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
       const waiting = migrate({ connectionString: database.url });

@@ -43,36 +43,6 @@ describe('a write behind', () => {
   const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
   const CANT_BE_SAVED = "Numbers can't be saved (away). They wait in memory, and are saved later.";
   const LOST = "Numbers can't be saved (away). The latest ones are lost.";
-  const SAVED_AGAIN = 'Numbers are saved again.';
-
-  it('writes the changes of one delay in portions, and nothing without changes', async () => {
-    add(1);
-    await pass(999);
-    add(2, 3);
-    expect(written).toEqual([]);
-    await pass(60_000);
-    expect(written).toEqual([[1, 2], [3]]);
-    await writes.now();
-    expect(written).toHaveLength(2);
-    expect(events).toEqual([]);
-  });
-
-  it('repeats what was not written, the oldest first, and logs the first failure and the first success after it', async () => {
-    succeeding = 1;
-    add(1, 2, 3, 4);
-    await pass(1_000);
-    expect(written).toEqual([[1, 2]]);
-    await pass(5_000);
-    add(5);
-    expect(events).toEqual([CANT_BE_SAVED]);
-    succeeding = Infinity;
-    await pass(1_000);
-    expect(written).toEqual([[1, 2], [3, 4], [5]]);
-    expect(events).toEqual([CANT_BE_SAVED, SAVED_AGAIN]);
-    add(6);
-    await pass(1_000);
-    expect(events).toHaveLength(2);
-  });
 
   it('one write ends before the next begins', async () => {
     duration = 5_000;

@@ -18,7 +18,6 @@ import { presentAnimal, presentAnimals } from '../../src/animals/animal.schema.j
 import { presentMessage } from '../../src/messages/message.schema.js';
 import { presentOrder, presentOrders } from '../../src/orders/order.schema.js';
 import { useApi } from '../support/api.js';
-import { backUp } from '../support/backup.js';
 import {
   addPet,
   bodyOf,
@@ -184,16 +183,6 @@ describe('GET /v1/events', () => {
     );
   });
 
-  it('begins now if that is asked for: with an empty page, whose link goes on with what happens later', async () => {
-    await addPet(api);
-    expect(eventsOf(await get(api, from))).toHaveLength(1);
-    const page = await get(api, `${EVENTS}?from=now&type=pet.added&type=order.placed&limit=1`);
-    expect(eventsOf(page)).toEqual([]);
-    expect(next(page)).toMatch(/^\/v1\/events\?type=pet\.added&type=order\.placed&limit=1&cursor=[\w-]+$/);
-    const petId = await addPet(api);
-    expect(eventsOf(await get(api, next(page)))).toMatchObject([{ type: 'pet.added', data: { id: petId } }]);
-  });
-
   it('begins now or at a cursor, not both', async () => {
     const both = expectError(await get(api, `${from}&from=now`), 400, 'invalid_parameter');
     expect(both).toBe("from can't be given with cursor");
@@ -206,23 +195,6 @@ describe('GET /v1/events', () => {
       expect(message).toMatch(/^(limit|cursor|from) must be /);
     },
   );
-
-  it('answers a cursor of what a restore has undone 410, also once as much has happened again, and goes on from others', async () => {
-    const restore = await backUp(api.databaseUrl);
-    await addPet(api);
-    const undone = next(await get(api, from));
-    await restore();
-    const expectExpired = async () => {
-      expect(expectError(await get(api, undone), 410, 'cursor_expired')).toMatch(/cursor .* list .* again/);
-    };
-    await expectExpired();
-    const added: number[] = [];
-    while (added.length < 3) {
-      added.push(await addPet(api));
-      await expectExpired();
-    }
-    expect(eventsOf(await get(api, from)).map(({ data }) => data.id)).toEqual(added);
-  });
 
   it('answers every cursor 410 after the statement of upgrade.md, and goes on with what happens then', async () => {
     const [, statement = ''] = /--command='(UPDATE event_feed .+?)'/.exec(readFileSync(UPGRADE, 'utf8')) ?? [];

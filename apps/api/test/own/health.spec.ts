@@ -1,9 +1,6 @@
-import { testPolicy } from '@adoption-store/domain/testing';
 import { MINUTE } from '@adoption-store/domain';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import { DatabaseGate, until } from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
-import { startApi, useApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { bearer, rawHead } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
@@ -77,27 +74,5 @@ describe('an API that is stopping', () => {
       const responses = await sendRaw(api, bytes, Infinity);
       expect(responses).toMatchObject([{ status, headers: { connection: 'close' } }]);
     }
-  });
-});
-
-describe('readiness', () => {
-  it('follows the database, is reported at once, and begins with its first answer', async () => {
-    const gate = await DatabaseGate.open(api.databaseUrl);
-    const infrastructure = await openInfrastructure({ policy: testPolicy(), databaseUrl: gate.url, poolSize: 2 });
-    const served = await startApi({ isReady: infrastructure.isReady });
-    const probe = async () => (await request(served, '/readyz')).status;
-    await until(async () => (await probe()) === 200);
-    gate.freeze();
-    await until(async () => (await probe()) === 503);
-    const before = performance.now();
-    expect(await probe()).toBe(503);
-    // The check itself waits for 1.5 s.
-    expect(performance.now() - before).toBeLessThan(1_500);
-    expect(await request(served, '/livez')).toMatchObject({ status: 200 });
-    gate.thaw();
-    await until(async () => (await probe()) === 200);
-    await served.close();
-    await infrastructure.close();
-    gate.shut();
   });
 });

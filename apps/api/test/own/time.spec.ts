@@ -1,22 +1,8 @@
-import { DEFAULT_ORDER_TTL, instant, later } from '@adoption-store/domain';
+import { instant, later } from '@adoption-store/domain';
 import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
-import {
-  addPet,
-  bearer,
-  changePet,
-  end,
-  get,
-  idsOf,
-  orderOf,
-  orderPet,
-  ORDERS,
-  petOf,
-  PETS,
-  placeOrder,
-  post,
-} from '../support/client.js';
+import { addPet, bearer, changePet, get, idsOf, orderOf, ORDERS, petOf, PETS, post } from '../support/client.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { request } from '../support/raw-http.js';
 
@@ -60,19 +46,6 @@ describe('GET /v1/pets/{petId}', () => {
       expect(added.headers['location']).toBe(`${api.origin}${path}${id}`);
       expect((await get(api, `${path}${id}`)).body).toContain(added.body);
     }
-  });
-});
-
-describe('an order that is neither completed nor cancelled', () => {
-  it('is shown as expired after its 48 hours, is final, and its animal can be ordered again', async () => {
-    const order = await placeOrder(api);
-    api.clock.advance(DEFAULT_ORDER_TTL);
-    await api.application.expireOrders.execute();
-    const expired = orderOf(await get(api, `${ORDERS}/${order.id}`));
-    expect(expired).toEqual({ ...order, status: 'expired', updatedAt: new Date(api.clock.now()).toISOString() });
-    expect((await get(api, '/v1/store/orders?status=expired')).body).toContain(`{"id":${order.id},`);
-    expect(expectError(await end(api, 'complete', order.id), 409, 'order_final')).toContain('expired');
-    expect(await orderPet(api, order.petId)).toMatchObject({ status: 201 });
   });
 });
 
