@@ -1,24 +1,18 @@
-import {
-  type AccountMailDelivery,
-  type Delivery,
-  type NewMessage,
-  reasonOf,
-  type WebhookAttempt,
-} from '@adoption-store/domain';
+import { type DeliveryReport, type NewMessage, reasonOf } from '@adoption-store/domain';
 import { type Logger, parseTraceparent } from '@adoption-store/telemetry';
 
 const LEVELS = { sent: 'info', dropped: 'info', postponed: 'warn', failed: 'error' } as const;
 
-/** Logs an attempt to send an item, with these fields. */
+/** Logs a delivery attempt, with these fields. */
 export function logAttempt(
   log: Logger,
   item: string,
   fields: object,
-  delivery: Delivery | AccountMailDelivery | WebhookAttempt,
-  levels: Partial<Record<Delivery['outcome'], 'debug' | 'info'>> = {},
+  report: DeliveryReport<object>,
+  levels: Partial<Record<keyof typeof LEVELS, 'debug' | 'info'>> = {},
 ): void {
-  const { attempt, outcome } = delivery;
-  const reason = 'reason' in delivery ? { reason: reasonOf(delivery.reason) } : {};
+  const { attempt, outcome } = report;
+  const reason = 'reason' in report ? { reason: reasonOf(report.reason) } : {};
   log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
 }
 

@@ -54,7 +54,7 @@ describe('webhooks in PostgreSQL', () => {
   async function secretsOf(ports: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
     await ports.webhookDeliveries.ping(id, at.createdAt);
     try {
-      const secrets = (await takeTurn(ports))?.secrets;
+      const secrets = (await takeRound(ports))?.secrets;
       return secrets && [secrets.current, ...secrets.past.map(({ secret }) => secret)];
     } finally {
       await ask(
@@ -63,7 +63,7 @@ describe('webhooks in PostgreSQL', () => {
       );
     }
   }
-  const takeTurn = ({ webhookDeliveries }: Ports) => webhookDeliveries.takeTurn({ limit: 20, lease: MINUTE });
+  const takeRound = ({ webhookDeliveries }: Ports) => webhookDeliveries.takeRound({ limit: 20, lease: MINUTE });
   const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) => {
     const command = byOperator({ accountId, id });
     return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, now));
@@ -87,14 +87,14 @@ describe('webhooks in PostgreSQL', () => {
     );
     await ports.webhookDeliveries.wake();
     const names: string[] = [];
-    for (let turn = await takeTurn(ports); turn !== undefined; turn = await takeTurn(ports)) {
-      for (const delivery of turn.deliveries) {
+    for (let round = await takeRound(ports); round !== undefined; round = await takeRound(ports)) {
+      for (const delivery of round.deliveries) {
         names.push((JSON.parse(delivery.data) as { name: string }).name);
-        const attempt = { attemptedAt: turn.takenAt, responseStatus: 204, duration: 1 };
+        const attempt = { attemptedAt: round.takenAt, responseStatus: 204, duration: 1 };
         await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
       }
       const decide = (receiver: Receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } });
-      await ports.webhookDeliveries.endTurn(turn, 1, decide);
+      await ports.webhookDeliveries.endRound(round, 1, decide);
     }
     expect(names.sort()).toEqual(['new', 'queued']);
   });
@@ -176,8 +176,8 @@ describe('webhooks in PostgreSQL', () => {
       const ports = await open([next]);
       const kept = await add(ports, 'whsec_kept');
       for (const { id } of [lost, kept]) await ports.webhookDeliveries.ping(id, at.createdAt);
-      expect((await takeTurn(ports))?.receiver.id).toBe(kept.id);
-      expect(await takeTurn(ports)).toBeUndefined();
+      expect((await takeRound(ports))?.receiver.id).toBe(kept.id);
+      expect(await takeRound(ports)).toBeUndefined();
       expect(await rowOf(lost)).toMatchObject({ status: 'enabled', failed_turns: 0 });
       const soon = `SELECT FROM webhooks WHERE id = '${lost.id}' AND turn_at <= now() + interval '1 minute'`;
       expect(await ask(database.url, soon)).toHaveLength(1);

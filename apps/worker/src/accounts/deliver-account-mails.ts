@@ -1,4 +1,4 @@
-import type { AccountMailDelivery, DeliverAccountMails } from '@adoption-store/domain';
+import type { AccountMailReport, DeliverAccountMails } from '@adoption-store/domain';
 import type { Logger } from '@adoption-store/telemetry';
 import { logAttempt } from '../attempt-log.js';
 import type { BackgroundJobs } from '../background-jobs.js';
@@ -18,7 +18,7 @@ export function deliverAccountMails(
   useCase: DeliverAccountMails,
   { log, metrics }: Reports,
 ): void {
-  const onAttempt = (attempt: AccountMailDelivery) => {
+  const onAttempt = (attempt: AccountMailReport) => {
     metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
     // Never the address or the link.
     logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);

@@ -1,4 +1,4 @@
-import type { Delivery, DeliverMessages } from '@adoption-store/domain';
+import type { MessageReport, DeliverMessages } from '@adoption-store/domain';
 import type { Logger } from '@adoption-store/telemetry';
 import { logAttempt, requestOf } from '../attempt-log.js';
 import type { BackgroundJobs } from '../background-jobs.js';
@@ -17,7 +17,7 @@ export function deliverMessages(
   useCase: DeliverMessages,
   { log, metrics, concurrency }: Options,
 ): void {
-  const onAttempt = (attempt: Delivery) => {
+  const onAttempt = (attempt: MessageReport) => {
     metrics.deliveries.inc({ outcome: attempt.outcome });
     logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
   };

@@ -5,14 +5,14 @@ import {
   type DeliveryQuery,
   type DeliveryWithBody,
   type DueDelivery,
-  type EndedTurn,
+  type EndedRound,
   type Instant,
   instant,
   MINUTE,
   type Receiver,
   type Transaction,
-  type Turn,
-  type TurnRequest,
+  type Round,
+  type RoundRequest,
   type WebhookBacklog,
   type WebhookDelivery,
   type WebhookId,
@@ -29,11 +29,11 @@ import { ShownDeliveries } from './shown-deliveries.js';
 import { secretsFrom } from './stored-secrets.js';
 import { readBacklog, wakeReceivers } from './untaken-events.js';
 import { WebhookPurge } from './webhook-purge.js';
-import { receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
+import { receiverFrom, type RoundRow, WebhookRounds } from './webhook-rounds.js';
 
-/** The most turns without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
-const MOST_EMPTY_TURNS = 1_000;
-/** Milliseconds until the next turn of a webhook whose secret can't be decrypted. */
+/** The most rounds without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
+const MOST_EMPTY_ROUNDS = 1_000;
+/** Milliseconds until the next round of a webhook whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
 const RECOVER = `
@@ -43,7 +43,7 @@ const RECOVER = `
   WHERE id = $1`;
 
 export class PostgresWebhookQueue implements WebhookQueue {
-  private readonly turns: WebhookTurns;
+  private readonly rounds: WebhookRounds;
   private readonly settled: SettledDeliveries;
   private readonly shown: ShownDeliveries;
   private readonly purge: WebhookPurge;
@@ -53,7 +53,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
     private readonly cipher: Lazy<SecretCipher>,
     private readonly ids: Lazy<DeliveryIds>,
   ) {
-    this.turns = new WebhookTurns(dataSource);
+    this.rounds = new WebhookRounds(dataSource);
     this.settled = new SettledDeliveries(dataSource, ids);
     this.shown = new ShownDeliveries(dataSource, ids);
     this.purge = new WebhookPurge(dataSource);
@@ -63,23 +63,23 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return wakeReceivers(this.dataSource);
   }
 
-  async takeTurn(request: TurnRequest): Promise<Turn | undefined> {
-    for (let empty = 0; empty < MOST_EMPTY_TURNS; empty += 1) {
-      const claimed = await this.turns.claim(request);
+  async takeRound(request: RoundRequest): Promise<Round | undefined> {
+    for (let empty = 0; empty < MOST_EMPTY_ROUNDS; empty += 1) {
+      const claimed = await this.rounds.claim(request);
       if (claimed === undefined) return undefined;
-      const { turn: row } = claimed;
+      const { round: row } = claimed;
       const previousUntil = row.previousUntil === null ? undefined : instant(row.previousUntil.getTime());
       const secrets = secretsFrom({ ...row, previousUntil }, await this.cipher.get());
       if (secrets === undefined) {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;
       }
-      const { rows, pause } = await this.turns.fill(row, claimed.rows, request.limit);
+      const { rows, pause } = await this.rounds.fill(row, claimed.rows, request.limit);
       if (rows.length > 0) {
         const ids = await this.ids.get();
         const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
         const takenAt = instant(Number(row.takenAt));
-        return { number: row.turn, takenAt, receiver: receiverFrom(row), secrets, deliveries };
+        return { number: row.round, takenAt, receiver: receiverFrom(row), secrets, deliveries };
       }
       await this.pass(row, pause);
     }
@@ -90,12 +90,12 @@ export class PostgresWebhookQueue implements WebhookQueue {
     await this.settled.add({ delivery, outcome, attempt });
   }
 
-  async endTurn(
-    { receiver: { id }, number }: Turn,
+  async endRound(
+    { receiver: { id }, number }: Round,
     took: number,
-    decide: (receiver: Receiver) => EndedTurn,
+    decide: (receiver: Receiver) => EndedRound,
   ): Promise<void> {
-    await this.turns.end({ id, turn: number }, (receiver) => {
+    await this.rounds.end({ id, round: number }, (receiver) => {
       const { end, notice } = decide(receiver);
       return { end: { ...end, took }, notice };
     });
@@ -134,8 +134,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return this.purge.forgotten();
   }
 
-  /** Ends a turn without an attempt. The next one is due after `pause` milliseconds at the earliest. */
-  private async pass(row: TurnRow, pause: number): Promise<void> {
-    await this.turns.end(row, (receiver) => ({ end: { ...receiver, pause } }));
+  /** Ends a round without an attempt. The next one is due after `pause` milliseconds at the earliest. */
+  private async pass(row: RoundRow, pause: number): Promise<void> {
+    await this.rounds.end(row, (receiver) => ({ end: { ...receiver, pause } }));
   }
 }

@@ -69,7 +69,7 @@ const FIND = `
   SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", sequence, data::text
   FROM shown LEFT JOIN events ON events.position = shown.position`;
 
-/** Makes the next turn due at the owner's request: now, without a pause, or as soon as the current turn has ended. */
+/** Makes the next round due at the owner's request: now, without a pause, or as soon as the current round has ended. */
 const WAKE_ONE = `
   UPDATE webhooks SET paused_until = '-infinity', turn_at = greatest(busy_until, now()) WHERE id = $1`;
 
@@ -143,8 +143,8 @@ export class ShownDeliveries {
   }
 
   /**
-   * Makes the webhook's next turn due, and queues a delivery with the statement `text`. The webhook is locked first, in
-   * the same order as at the end of a turn, against deadlocks.
+   * Makes the webhook's next round due, and queues a delivery with the statement `text`. The webhook is locked first, in
+   * the same order as at the end of a round, against deadlocks.
    */
   private async showWoken(
     text: string,

@@ -30,12 +30,12 @@ import { readFollower } from './stored-follower.js';
 import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** Set if the URL or the status changes: there are no failures yet, and a turn is due now, or after the current one. */
+/** Set if the URL or the status changes: there are no failures yet, and a round is due now, or after the current one. */
 const ANEW = {
-  failedTurns: 0,
+  failedRounds: 0,
   failingSince: () => 'NULL',
   pausedUntil: () => "'-infinity'",
-  turnAt: () => 'greatest(busy_until, now())',
+  roundAt: () => 'greatest(busy_until, now())',
 };
 
 /** Deletes the webhook. The worker deletes its deliveries later, in portions, because there may be millions. */

@@ -15,7 +15,7 @@ import { EVERYBODY } from '../events/outbox.js';
 const KNOWN = [EVENT_TYPES, EVENT_TYPES.map(isForAll)];
 
 /**
- * For each webhook whose next turn isn't due, but for which the feed has an event after its position: makes the turn
+ * For each webhook whose next round isn't due, but for which the feed has an event after its position: makes the round
  * due as soon as the pause after the last one is over. The feed is searched by one index, for one event of each type.
  * Locked rows are skipped until the next time.
  */

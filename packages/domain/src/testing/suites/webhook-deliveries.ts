@@ -27,11 +27,11 @@ export function webhookDeliveries(
       await store.deliver();
       const webhook = await store.add();
       const [sent, postponed, failed, waiting] = await store.ping(webhook, 4);
-      const turn = await store.dueTurn({ limit: 3 });
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 204);
-      await store.settle(turn.deliveries[1], { status: 'queued', pause: HOUR }, 500);
-      await store.settle(turn.deliveries[2], { status: 'failed' });
-      await store.endTurn(turn);
+      const round = await store.dueRound({ limit: 3 });
+      await store.settle(round.deliveries[0], { status: 'sent' }, 204);
+      await store.settle(round.deliveries[1], { status: 'queued', pause: HOUR }, 500);
+      await store.settle(round.deliveries[2], { status: 'failed' });
+      await store.endRound(round);
       const all = await queue.list({ webhookId: webhook.id, limit: 100 });
       const attempted = (status?: number) => ({ attempts: 1, responseStatus: status, history: [tried(status)] });
       const ofPing = { eventId: undefined, type: PING, createdAt: NOON };
@@ -43,27 +43,27 @@ export function webhookDeliveries(
         { ...ofPing, id: sent, status: 'sent', ...attempted(204) },
       ]);
       expect(all.map(({ nextAttemptAt }) => nextAttemptAt !== undefined)).toEqual([true, false, true, false]);
-      expect(idsOf(await store.dueTurn())).toEqual([waiting]);
+      expect(idsOf(await store.dueRound())).toEqual([waiting]);
       await store.letPass(HOUR);
-      expect(await store.dueTurn()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
+      expect(await store.dueRound()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
     });
 
     it('in a history of the last ten, which a retry keeps', async () => {
       const webhook = await store.add();
       const [id] = await store.ping(webhook);
-      const [delivery] = (await store.dueTurn()).deliveries;
+      const [delivery] = (await store.dueRound()).deliveries;
       const answers = [undefined, ...Array.from({ length: 10 }, (_, index) => 500 + index)];
       for (const answer of answers) await store.settle(delivery, { status: 'queued', pause: 0 }, answer);
       const again = await queue.retry(webhook.id, present(id));
       expect(again).toMatchObject({ attempts: 0, responseStatus: 509, history: answers.slice(1).map(tried) });
     });
 
-    it('of a turn that is over too, but no failure of what was sent since', async () => {
+    it('of a round that is over too, but no failure of what was sent since', async () => {
       const webhook = await store.add();
       await store.ping(webhook);
-      const stale = await store.dueTurn();
+      const stale = await store.dueRound();
       await store.letPass(MINUTE);
-      const current = await store.dueTurn();
+      const current = await store.dueRound();
       await store.settle(current.deliveries[0], { status: 'sent' }, 204);
       await store.settle(stale.deliveries[0], { status: 'queued', pause: 0 }, 500);
       expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`]);
@@ -72,13 +72,13 @@ export function webhookDeliveries(
     it('unless the owner has queued the delivery again since: that is attempted', async () => {
       const webhook = await store.add();
       const [id] = await store.ping(webhook);
-      const turn = await store.dueTurn();
+      const round = await store.dueRound();
       await queue.retry(webhook.id, present(id));
-      await store.finish(turn);
-      const again = await store.dueTurn();
+      await store.finish(round);
+      const again = await store.dueRound();
       expect(again.deliveries).toMatchObject([{ id, failures: 0, requeued: 1 }]);
       await store.finish(again);
-      expect(await store.takeTurn()).toBeUndefined();
+      expect(await store.takeRound()).toBeUndefined();
     });
   });
 
@@ -101,8 +101,8 @@ export function webhookDeliveries(
   it('shows the body of an event’s delivery as it is sent, and to nobody else', async () => {
     const [webhook, neighbour] = [await store.add(), await store.add({}, store.other)];
     await store.publishTwo();
-    for (const delivery of (await store.finishAll()).flatMap((turn) =>
-      turn.receiver.id === webhook.id ? turn.deliveries : [],
+    for (const delivery of (await store.finishAll()).flatMap((round) =>
+      round.receiver.id === webhook.id ? round.deliveries : [],
     )) {
       expect((await queue.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
       expect(await queue.find(neighbour.id, delivery.id)).toBeUndefined();
@@ -136,7 +136,7 @@ export function webhookDeliveries(
         });
         expect(await asking.catch((error: unknown) => error)).toBe(refusal);
         expect(await queue.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
-        expect(await store.takeTurn()).toBeUndefined();
+        expect(await store.takeRound()).toBeUndefined();
         expect(await store.ports.webhooks.findById(webhook.accountId, webhook.id)).toMatchObject({
           recoveringSince: undefined,
         });
@@ -148,16 +148,16 @@ export function webhookDeliveries(
       const webhook = await store.add({ types: ['pet.added'] });
       await store.letPass(1);
       const [event] = await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'failed' }, 500);
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'failed' }, 500);
+      await store.endRound(round);
       const { createdAt: since } = present(event);
       const recovering = async () =>
         (await store.ports.webhooks.findById(webhook.accountId, webhook.id))?.recoveringSince;
       await queue.recover(webhook.id, since);
       expect(await recovering()).toBe(since);
-      const again = await store.dueTurn();
-      expect(again.deliveries).toMatchObject([{ id: turn.deliveries[0]?.id, failures: 0, requeued: 1 }]);
+      const again = await store.dueRound();
+      expect(again.deliveries).toMatchObject([{ id: round.deliveries[0]?.id, failures: 0, requeued: 1 }]);
       expect(await recovering()).toBeUndefined();
     });
 
@@ -174,12 +174,12 @@ export function webhookDeliveries(
     it('a delivery of the webhook, with all its attempts, whatever has become of it', async () => {
       const [webhook, stranger] = [await store.add(), await store.add({}, store.other)];
       const pings = await store.ping(webhook, 3);
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
-      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
-      await store.settle(turn.deliveries[2], { status: 'queued', pause: DAY }, 500);
-      await store.endTurn(turn);
-      expect(await store.takeTurn()).toBeUndefined();
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(round.deliveries[1], { status: 'failed' }, 500);
+      await store.settle(round.deliveries[2], { status: 'queued', pause: DAY }, 500);
+      await store.endRound(round);
+      expect(await store.takeRound()).toBeUndefined();
       for (const id of pings) {
         expect(await queue.retry(stranger.id, id)).toBeUndefined();
         expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
@@ -188,7 +188,7 @@ export function webhookDeliveries(
       const noHex = `dlv_${'g'.repeat(32)}`;
       for (const id of ['', 'dlv_', 'dlv_1', noHex, `dlv_${'0'.repeat(32)}`, `msg_${ping.slice(4)}`, `${ping}0`])
         expect(await queue.retry(webhook.id, id as DeliveryId)).toBeUndefined();
-      expect(idsOf(await store.dueTurn())).toHaveLength(3);
+      expect(idsOf(await store.dueRound())).toHaveLength(3);
     });
 
     it('what has failed, or was never sent, since an instant, also of events from before the webhook', async () => {
@@ -197,10 +197,10 @@ export function webhookDeliveries(
       await store.letPass(1);
       const webhook = await store.add();
       await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
-      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(round.deliveries[1], { status: 'failed' }, 500);
+      await store.endRound(round);
       await store.change(webhook, { status: 'disabled' });
       await store.publishTwo();
       await store.publishTwo(store.other);
@@ -219,9 +219,9 @@ export function webhookDeliveries(
     it('no ping beside so many that wait, however many events do', async () => {
       const webhook = await store.add();
       await store.publishTwo();
-      const turn = await store.dueTurn();
-      for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      for (const delivery of round.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+      await store.endRound(round);
       await store.ping(webhook, MOST_PINGS);
       expect(await queue.ping(webhook.id, NOON)).toBeUndefined();
       expect(await store.ping(await store.add())).toHaveLength(1);
@@ -230,7 +230,7 @@ export function webhookDeliveries(
     });
   });
 
-  it('says what waits, what fails, and since when a turn is due that nobody takes', async () => {
+  it('says what waits, what fails, and since when a round is due that nobody takes', async () => {
     const none = { waiting: 0, failing: 0, dueSince: undefined };
     expect(await queue.backlog()).toEqual(none);
     const webhook = await store.add();
@@ -243,16 +243,16 @@ export function webhookDeliveries(
     await store.ping(await store.add({ types: ['order.placed'] }));
     const since = present((await queue.backlog()).dueSince);
     expect(since <= present(early)).toBe(true);
-    const turn = await store.dueTurn();
-    await store.finish(await store.dueTurn());
+    const round = await store.dueRound();
+    await store.finish(await store.dueRound());
     expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
-    for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
-    await store.endTurn(turn, { failedTurns: 1, failingSince: NOON });
+    for (const delivery of round.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+    await store.endRound(round, { failedRounds: 1, failingSince: NOON });
     await store.ping(webhook);
     expect(await queue.backlog()).toEqual({ waiting: 3, failing: 1, dueSince: undefined });
     // As one that failed until it was disabled.
-    const last = await store.dueTurn();
-    await store.endTurn(last, { status: 'disabled', failedTurns: 2, failingSince: NOON });
+    const last = await store.dueRound();
+    await store.endRound(last, { status: 'disabled', failedRounds: 2, failingSince: NOON });
     expect(await queue.backlog()).toEqual(none);
   });
 
@@ -266,13 +266,13 @@ export function webhookDeliveries(
     it('the deliveries of purged events: they are neither sent, shown nor queued again, and then deleted', async () => {
       const webhook = await store.add();
       const events = await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[1], { status: 'failed' });
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[1], { status: 'failed' });
+      await store.endRound(round);
       const pings = await store.ping(webhook);
       await purgeEvents(events);
       expect(await store.statusesOf(webhook)).toEqual([`${PING} queued`]);
-      for (const id of idsOf(turn)) expect(await queue.retry(webhook.id, id)).toBeUndefined();
+      for (const id of idsOf(round)) expect(await queue.retry(webhook.id, id)).toBeUndefined();
       await queue.recover(webhook.id, instant(0));
       expect((await store.deliver()).map(({ id }) => id)).toEqual(pings);
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([2, 0]);
@@ -293,9 +293,9 @@ export function webhookDeliveries(
       const webhook = await store.add();
       await store.ping(webhook, 3);
       await store.publishTwo();
-      await store.dueTurn();
+      await store.dueRound();
       await store.remove(webhook);
-      expect(await store.takeTurn()).toBeUndefined();
+      expect(await store.takeRound()).toBeUndefined();
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([5, 0]);
     });
 
@@ -312,7 +312,7 @@ export function webhookDeliveries(
       expect(await queue.purgePings(NOON)).toBeGreaterThanOrEqual(1);
       expect(await store.statusesOf(webhook)).toEqual([]);
       await store.ping(webhook);
-      expect(await store.takeTurn()).toBeDefined();
+      expect(await store.takeRound()).toBeDefined();
     });
   });
 }

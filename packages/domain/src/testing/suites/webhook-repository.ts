@@ -34,7 +34,7 @@ import {
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
-import { newWebhook, turnEnd } from './webhook-store.js';
+import { newWebhook, roundEnd } from './webhook-store.js';
 
 type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'webhookDeliveries' | 'webhooks';
 
@@ -66,10 +66,10 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     const secretsOf = async ({ id }: Pick<Webhook, 'id'>) => {
       const { webhookDeliveries } = ports;
       await webhookDeliveries.ping(id, NOON);
-      const turn = present(await webhookDeliveries.takeTurn({ limit: 1, lease: MINUTE }));
-      for (const delivery of turn.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' }, tried());
-      await webhookDeliveries.endTurn(turn, 0, (receiver) => ({ end: turnEnd(receiver) }));
-      return turn.secrets;
+      const round = present(await webhookDeliveries.takeRound({ limit: 1, lease: MINUTE }));
+      for (const delivery of round.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' }, tried());
+      await webhookDeliveries.endRound(round, 0, (receiver) => ({ end: roundEnd(receiver) }));
+      return round.secrets;
     };
     /** The ids of all parts, in which each webhook is once. */
     const walk = async (readPart: (after?: WebhookId) => Promise<readonly WebhookId[]>) => {
