@@ -21,6 +21,7 @@ import type {
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
+import { nodeCryptography } from '../src/kernel/node-platform.js';
 
 export interface Surroundings {
   readonly clock: ManualClock;
@@ -239,7 +240,7 @@ function messages({ application, surroundings, run, name }: Setting) {
 function events({ application }: Setting) {
   const cursorAt = (position: bigint) => {
     const id = `evt_${position.toString(16).padStart(32, '0')}` as EventId;
-    return cursorOf({ position: position as EventPosition, id });
+    return cursorOf({ position: position as EventPosition, id }, nodeCryptography);
   };
   return {
     listEvents: async () => {

@@ -63,7 +63,7 @@ describe('webhooks in PostgreSQL', () => {
       );
     }
   }
-  const takeRound = ({ webhookDeliveries }: Ports) => webhookDeliveries.takeRound({ limit: 20, lease: MINUTE });
+  const takeRound = ({ webhookQueue }: Ports) => webhookQueue.takeRound({ limit: 20, lease: MINUTE });
   const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) => {
     const command = byOperator({ accountId, id });
     return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, now));
@@ -85,16 +85,16 @@ describe('webhooks in PostgreSQL', () => {
       `INSERT INTO webhook_deliveries (webhook_id, position, status)
        VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
     );
-    await ports.webhookDeliveries.wake();
+    await ports.webhookQueue.wake();
     const names: string[] = [];
     for (let round = await takeRound(ports); round !== undefined; round = await takeRound(ports)) {
       for (const delivery of round.deliveries) {
         names.push((JSON.parse(delivery.data) as { name: string }).name);
         const attempt = { attemptedAt: round.takenAt, responseStatus: 204, duration: 1 };
-        await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
+        await ports.webhookQueue.settle(delivery, { status: 'sent' }, attempt);
       }
       const decide = (receiver: Receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } });
-      await ports.webhookDeliveries.endRound(round, 1, decide);
+      await ports.webhookQueue.endRound(round, 1, decide);
     }
     expect(names.sort()).toEqual(['new', 'queued']);
   });

@@ -23,6 +23,7 @@ import type {
   EndedRound,
   RoundRequest,
   WebhookBacklog,
+  WebhookDeliveries,
   WebhookQueue,
 } from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
@@ -45,7 +46,7 @@ interface DeliveryJob {
   readonly dueAt: Instant;
 }
 
-export class InMemoryWebhookQueue implements WebhookQueue {
+export class InMemoryWebhookQueue implements WebhookQueue, WebhookDeliveries {
   private readonly jobs = new Map<DeliveryId, DeliveryJob>();
   private added = 0;
 

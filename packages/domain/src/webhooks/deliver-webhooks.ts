@@ -50,9 +50,9 @@ export class DeliverWebhooks {
     onMore: () => void = () => undefined,
     longestRound?: number,
   ): Promise<{ readonly mayHaveMore: boolean }> {
-    const { clock, webhookDeliveries } = this.ports;
+    const { clock, webhookQueue } = this.ports;
     const begun = clock.now();
-    const round = await webhookDeliveries.takeRound({ limit: MOST_OF_A_ROUND, lease: LEASE, longestRound });
+    const round = await webhookQueue.takeRound({ limit: MOST_OF_A_ROUND, lease: LEASE, longestRound });
     if (round === undefined) return { mayHaveMore: false };
     onMore();
     // An attempt must end within the lease, so that no other worker calls the receiver meanwhile. If too little is left
@@ -62,7 +62,7 @@ export class DeliverWebhooks {
     const now = () => later(round.takenAt, clock.now() - begun);
     const sending = round.deliveries.map(async (delivery) => this.attempt(round, delivery, { now, onAttempt }));
     const attempts = { url: round.receiver.url, responses: await Promise.all(sending) };
-    await webhookDeliveries.endRound(round, clock.now() - begun, (receiver) => {
+    await webhookQueue.endRound(round, clock.now() - begun, (receiver) => {
       const end = decideRoundEnd(receiver, attempts, now());
       return end.isFailing && this.options.mailsAccounts ? { end, notice: this.noticeTo(receiver, now()) } : { end };
     });
@@ -70,7 +70,7 @@ export class DeliverWebhooks {
   }
 
   async backlog(): Promise<WebhookBacklog> {
-    return this.ports.webhookDeliveries.backlog();
+    return this.ports.webhookQueue.backlog();
   }
 
   /** The response. Undefined if there was none. */
@@ -79,20 +79,20 @@ export class DeliverWebhooks {
     delivery: DueDelivery,
     { now, onAttempt }: { readonly now: () => Instant; readonly onAttempt: (report: WebhookReport) => void },
   ): Promise<WebhookResponse | undefined> {
-    const { webhookDeliveries, cryptography } = this.ports;
+    const { webhookQueue, cryptography } = this.ports;
     const { id, type, failures } = delivery;
     const reported = { id, type, webhookId: round.receiver.id, attempt: failures + 1 };
     const attemptedAt = now();
     const { response, reason } = await this.send(round, delivery, attemptedAt);
     const attempt = { attemptedAt, responseStatus: response?.status, duration: now() - attemptedAt };
     if (reason === undefined) {
-      await webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
+      await webhookQueue.settle(delivery, { status: 'sent' }, attempt);
       onAttempt({ ...reported, outcome: 'sent' });
       return response;
     }
     const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
     const outcome = decideFailure(delivery, { ...RETRIES, reason, random });
-    await webhookDeliveries.settle(delivery, outcome, attempt);
+    await webhookQueue.settle(delivery, outcome, attempt);
     onAttempt({ ...reported, outcome: outcomeOf(outcome.status), reason });
     return response;
   }

@@ -176,11 +176,11 @@ export class PingWebhook {
 
 /** Makes the next round due of each webhook for which the feed has events. Called after events were published. */
 export class WakeWebhooks {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhookDeliveries'>) {}
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhookQueue'>) {}
 
   /** Returns their number. */
   async execute(): Promise<number> {
-    return this.ports.webhookDeliveries.wake();
+    return this.ports.webhookQueue.wake();
   }
 }
 

@@ -74,6 +74,18 @@ export interface WebhookQueue {
    * @param took milliseconds that the round took.
    */
   endRound(round: Round, took: number, decide: (receiver: Receiver) => EndedRound): Promise<void>;
+  backlog(): Promise<WebhookBacklog>;
+  /** Deletes the pings that were created at or before that instant. Returns their number. */
+  purgePings(createdUntil: Instant): Promise<number>;
+  /** Deletes the deliveries of purged events, and those of webhooks that were deleted. Returns their number. */
+  purgeForgotten(): Promise<number>;
+}
+
+/**
+ * Port: the deliveries of one webhook, as its owner sees them, and those that its owner asks for. Each method is atomic;
+ * with a transaction, nothing changes if that fails.
+ */
+export interface WebhookDeliveries {
   /** Queues a ping that is due at once. Undefined if `MOST_PINGS` are queued already. */
   ping(webhookId: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /** At most `limit` deliveries of the webhook whose events are kept, newest first: those next to the given position. */
@@ -84,9 +96,4 @@ export interface WebhookQueue {
   retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined>;
   /** From the next round on, events since that instant are sent whose delivery has failed or never began. */
   recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void>;
-  backlog(): Promise<WebhookBacklog>;
-  /** Deletes the pings that were created at or before that instant. Returns their number. */
-  purgePings(createdUntil: Instant): Promise<number>;
-  /** Deletes the deliveries of purged events, and those of webhooks that were deleted. Returns their number. */
-  purgeForgotten(): Promise<number>;
 }

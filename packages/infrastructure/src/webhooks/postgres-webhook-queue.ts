@@ -1,31 +1,23 @@
 import {
   type DeliveryAttempt,
-  type DeliveryId,
   type DeliveryOutcome,
-  type DeliveryQuery,
-  type DeliveryWithBody,
   type DueDelivery,
   type EndedRound,
   type Instant,
   instant,
   MINUTE,
   type Receiver,
-  type Transaction,
   type Round,
   type RoundRequest,
   type WebhookBacklog,
-  type WebhookDelivery,
-  type WebhookId,
   type WebhookQueue,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { DeliveryIds } from './delivery-ids.js';
 import { deliveryFrom } from './due-deliveries.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { SettledDeliveries } from './settled-deliveries.js';
-import { ShownDeliveries } from './shown-deliveries.js';
 import { secretsFrom } from './stored-secrets.js';
 import { readBacklog, wakeReceivers } from './untaken-events.js';
 import { WebhookPurge } from './webhook-purge.js';
@@ -36,16 +28,9 @@ const MOST_EMPTY_ROUNDS = 1_000;
 /** Milliseconds until the next round of a webhook whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
-const RECOVER = `
-  UPDATE webhooks SET
-    recovering_since = $2, recovery_position = NULL, recovery_end = event_feed_end(),
-    paused_until = '-infinity', turn_at = greatest(busy_until, now())
-  WHERE id = $1`;
-
 export class PostgresWebhookQueue implements WebhookQueue {
   private readonly rounds: WebhookRounds;
   private readonly settled: SettledDeliveries;
-  private readonly shown: ShownDeliveries;
   private readonly purge: WebhookPurge;
 
   constructor(
@@ -55,7 +40,6 @@ export class PostgresWebhookQueue implements WebhookQueue {
   ) {
     this.rounds = new WebhookRounds(dataSource);
     this.settled = new SettledDeliveries(dataSource, ids);
-    this.shown = new ShownDeliveries(dataSource, ids);
     this.purge = new WebhookPurge(dataSource);
   }
 
@@ -99,27 +83,6 @@ export class PostgresWebhookQueue implements WebhookQueue {
       const { end, notice } = decide(receiver);
       return { end: { ...end, took }, notice };
     });
-  }
-
-  async ping(id: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
-    return this.shown.ping(id, createdAt, transaction);
-  }
-
-  async list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    return this.shown.list(query);
-  }
-
-  async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {
-    return this.shown.find(webhookId, id);
-  }
-
-  async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
-    return this.shown.retry(webhookId, id, transaction);
-  }
-
-  async recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void> {
-    const values = [webhookId, new Date(since)];
-    await writeToDatabase(this.dataSource, (manager) => manager.query(RECOVER, values), transaction);
   }
 
   async backlog(): Promise<WebhookBacklog> {

@@ -28,15 +28,11 @@ import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { readFollower } from './stored-follower.js';
 import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
+import { wakeReceiver } from './untaken-events.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** Set if the URL or the status changes: there are no failures yet, and a round is due now, or after the current one. */
-const ANEW = {
-  failedRounds: 0,
-  failingSince: () => 'NULL',
-  pausedUntil: () => "'-infinity'",
-  roundAt: () => 'greatest(busy_until, now())',
-};
+/** Set if the URL or the status changes. */
+const WITHOUT_FAILURES = { failedRounds: 0, failingSince: () => 'NULL' };
 
 /** Deletes the webhook. The worker deletes its deliveries later, in portions, because there may be millions. */
 const DELETE = `
@@ -91,7 +87,12 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
       const { id, url, status } = webhook;
       const switched = status === state.webhook?.status ? undefined : await this.switched(webhook, transaction);
       const isAnew = switched !== undefined || url !== state.webhook?.url;
-      await manager.update(webhookSchema, { id }, { ...fieldsOf(webhook), ...(isAnew && ANEW), ...switched });
+      await manager.update(
+        webhookSchema,
+        { id },
+        { ...fieldsOf(webhook), ...(isAnew && WITHOUT_FAILURES), ...switched },
+      );
+      if (isAnew) await wakeReceiver(manager, id);
       return webhook;
     });
   }

@@ -4,21 +4,22 @@ import type { PagePosition } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { deliveryBody, type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
 import { MOST_PINGS, type WebhookId } from '../../webhooks/webhook.js';
-import type { WebhookQueue } from '../../webhooks/webhook-queue.js';
+import type { WebhookDeliveries, WebhookQueue } from '../../webhooks/webhook-queue.js';
 import { atOnce, byOperator, NOON, present, tried } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 import { idsOf, type WebhookStore } from './webhook-store.js';
 
-/** What every `WebhookQueue` guarantees about the deliveries that it stores. Each test begins without webhooks. */
+/** What every `WebhookQueue`, and its `WebhookDeliveries`, guarantee about what is stored. Each test begins without webhooks. */
 export function webhookDeliveries(
   { describe, it, beforeAll, beforeEach, expect }: TestFramework,
   opened: () => WebhookStore,
 ): void {
   let store: WebhookStore;
   let queue: WebhookQueue;
+  let deliveries: WebhookDeliveries;
   beforeAll(() => {
     store = opened();
-    queue = store.queue;
+    ({ queue, deliveries } = store);
   });
 
   describe('records an attempt', () => {
@@ -32,7 +33,7 @@ export function webhookDeliveries(
       await store.settle(round.deliveries[1], { status: 'queued', pause: HOUR }, 500);
       await store.settle(round.deliveries[2], { status: 'failed' });
       await store.endRound(round);
-      const all = await queue.list({ webhookId: webhook.id, limit: 100 });
+      const all = await deliveries.list({ webhookId: webhook.id, limit: 100 });
       const attempted = (status?: number) => ({ attempts: 1, responseStatus: status, history: [tried(status)] });
       const ofPing = { eventId: undefined, type: PING, createdAt: NOON };
       const unattempted = { attempts: 0, responseStatus: undefined, history: [] };
@@ -54,7 +55,7 @@ export function webhookDeliveries(
       const [delivery] = (await store.dueRound()).deliveries;
       const answers = [undefined, ...Array.from({ length: 10 }, (_, index) => 500 + index)];
       for (const answer of answers) await store.settle(delivery, { status: 'queued', pause: 0 }, answer);
-      const again = await queue.retry(webhook.id, present(id));
+      const again = await deliveries.retry(webhook.id, present(id));
       expect(again).toMatchObject({ attempts: 0, responseStatus: 509, history: answers.slice(1).map(tried) });
     });
 
@@ -73,7 +74,7 @@ export function webhookDeliveries(
       const webhook = await store.add();
       const [id] = await store.ping(webhook);
       const round = await store.dueRound();
-      await queue.retry(webhook.id, present(id));
+      await deliveries.retry(webhook.id, present(id));
       await store.finish(round);
       const again = await store.dueRound();
       expect(again.deliveries).toMatchObject([{ id, failures: 0, requeued: 1 }]);
@@ -86,16 +87,16 @@ export function webhookDeliveries(
     const webhook = await store.add();
     const ids = (await store.ping(webhook, 4)).reverse();
     const list = async (place: PagePosition<DeliveryId>) =>
-      (await queue.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
+      (await deliveries.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
     expect(await list({})).toEqual(ids.slice(0, 2));
     for (const [place, id] of ids.entries()) {
       expect(await list({ after: id })).toEqual(ids.slice(place + 1, place + 3));
       expect(await list({ before: id })).toEqual(ids.slice(Math.max(0, place - 2), place));
     }
-    const [newest] = await queue.list({ webhookId: webhook.id, limit: 1 });
+    const [newest] = await deliveries.list({ webhookId: webhook.id, limit: 1 });
     const body = `{"type":"${PING}","timestamp":"${new Date(NOON).toISOString()}","data":${pingData(webhook.id)}}`;
-    expect(await queue.find(webhook.id, present(newest).id)).toEqual({ delivery: newest, body });
-    expect(await queue.find((await store.add()).id, present(newest).id)).toBeUndefined();
+    expect(await deliveries.find(webhook.id, present(newest).id)).toEqual({ delivery: newest, body });
+    expect(await deliveries.find((await store.add()).id, present(newest).id)).toBeUndefined();
   });
 
   it('shows the body of an event’s delivery as it is sent, and to nobody else', async () => {
@@ -104,8 +105,8 @@ export function webhookDeliveries(
     for (const delivery of (await store.finishAll()).flatMap((round) =>
       round.receiver.id === webhook.id ? round.deliveries : [],
     )) {
-      expect((await queue.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
-      expect(await queue.find(neighbour.id, delivery.id)).toBeUndefined();
+      expect((await deliveries.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
+      expect(await deliveries.find(neighbour.id, delivery.id)).toBeUndefined();
     }
   });
 
@@ -114,28 +115,28 @@ export function webhookDeliveries(
     await atOnce(102, () => store.addAnimal());
     await store.publish();
     await store.deliver();
-    for (const limit of [101, 102]) expect(await queue.list({ webhookId: webhook.id, limit })).toHaveLength(limit);
+    for (const limit of [101, 102]) expect(await deliveries.list({ webhookId: webhook.id, limit })).toHaveLength(limit);
   });
 
   describe('changes nothing if the transaction fails, in which it', () => {
     const requests: Readonly<Record<string, (id: WebhookId, delivery: DeliveryId, within: Transaction) => unknown>> = {
-      pings: (id, _, within) => queue.ping(id, NOON, within),
-      retries: (id, delivery, within) => queue.retry(id, delivery, within),
-      recovers: (id, _, within) => queue.recover(id, instant(0), within),
+      pings: (id, _, within) => deliveries.ping(id, NOON, within),
+      retries: (id, delivery, within) => deliveries.retry(id, delivery, within),
+      recovers: (id, _, within) => deliveries.recover(id, instant(0), within),
     };
     for (const [request, ask] of Object.entries(requests))
       it(request, async () => {
         const webhook = await store.add();
         const [ping] = await store.ping(webhook);
         await store.finishAll();
-        const before = await queue.list({ webhookId: webhook.id, limit: 10 });
+        const before = await deliveries.list({ webhookId: webhook.id, limit: 10 });
         const refusal = new Error('refused');
         const asking = store.ports.webhooks.lock(byOperator(webhook), async (_, within) => {
           await ask(webhook.id, present(ping), within);
           throw refusal;
         });
         expect(await asking.catch((error: unknown) => error)).toBe(refusal);
-        expect(await queue.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
+        expect(await deliveries.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
         expect(await store.takeRound()).toBeUndefined();
         expect(await store.ports.webhooks.findById(webhook.accountId, webhook.id)).toMatchObject({
           recoveringSince: undefined,
@@ -154,7 +155,7 @@ export function webhookDeliveries(
       const { createdAt: since } = present(event);
       const recovering = async () =>
         (await store.ports.webhooks.findById(webhook.accountId, webhook.id))?.recoveringSince;
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       expect(await recovering()).toBe(since);
       const again = await store.dueRound();
       expect(again.deliveries).toMatchObject([{ id: round.deliveries[0]?.id, failures: 0, requeued: 1 }]);
@@ -166,7 +167,7 @@ export function webhookDeliveries(
       const { createdAt: since } = present(early);
       const webhook = await store.add({ types: ['pet.added'] });
       await store.letPass(1);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       const sent = (await store.deliver()).map(({ eventId }) => eventId);
       expect(sent.includes(early?.id)).toBe(true);
     });
@@ -181,13 +182,13 @@ export function webhookDeliveries(
       await store.endRound(round);
       expect(await store.takeRound()).toBeUndefined();
       for (const id of pings) {
-        expect(await queue.retry(stranger.id, id)).toBeUndefined();
-        expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
+        expect(await deliveries.retry(stranger.id, id)).toBeUndefined();
+        expect(await deliveries.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
       }
       const [ping = ''] = pings;
       const noHex = `dlv_${'g'.repeat(32)}`;
       for (const id of ['', 'dlv_', 'dlv_1', noHex, `dlv_${'0'.repeat(32)}`, `msg_${ping.slice(4)}`, `${ping}0`])
-        expect(await queue.retry(webhook.id, id as DeliveryId)).toBeUndefined();
+        expect(await deliveries.retry(webhook.id, id as DeliveryId)).toBeUndefined();
       expect(idsOf(await store.dueRound())).toHaveLength(3);
     });
 
@@ -207,12 +208,12 @@ export function webhookDeliveries(
       await store.letPass(1);
       await store.change(webhook, { status: 'enabled' });
       expect(await store.deliver()).toEqual([]);
-      await queue.recover(webhook.id, later(since, DAY));
+      await deliveries.recover(webhook.id, later(since, DAY));
       expect(await store.deliver()).toEqual([]);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       // Two of before, the failed one, two animals and the own message of while it was disabled.
       expect((await store.deliver()).filter(({ createdAt }) => createdAt >= since)).toHaveLength(6);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       expect(await store.deliver()).toEqual([]);
     });
 
@@ -223,7 +224,7 @@ export function webhookDeliveries(
       for (const delivery of round.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
       await store.endRound(round);
       await store.ping(webhook, MOST_PINGS);
-      expect(await queue.ping(webhook.id, NOON)).toBeUndefined();
+      expect(await deliveries.ping(webhook.id, NOON)).toBeUndefined();
       expect(await store.ping(await store.add())).toHaveLength(1);
       await store.deliver();
       expect(await store.ping(webhook)).toHaveLength(1);
@@ -272,8 +273,8 @@ export function webhookDeliveries(
       const pings = await store.ping(webhook);
       await purgeEvents(events);
       expect(await store.statusesOf(webhook)).toEqual([`${PING} queued`]);
-      for (const id of idsOf(round)) expect(await queue.retry(webhook.id, id)).toBeUndefined();
-      await queue.recover(webhook.id, instant(0));
+      for (const id of idsOf(round)) expect(await deliveries.retry(webhook.id, id)).toBeUndefined();
+      await deliveries.recover(webhook.id, instant(0));
       expect((await store.deliver()).map(({ id }) => id)).toEqual(pings);
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([2, 0]);
     });

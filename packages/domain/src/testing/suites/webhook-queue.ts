@@ -239,9 +239,9 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
       });
 
       const requests: Readonly<Record<string, (webhook: Webhook, delivery: DeliveryId) => Promise<unknown>>> = {
-        'a ping': ({ id }) => store.queue.ping(id, NOON),
-        'a retry': ({ id }, delivery) => store.queue.retry(id, delivery),
-        'a recovery': ({ id }) => store.queue.recover(id, instant(0)),
+        'a ping': ({ id }) => store.deliveries.ping(id, NOON),
+        'a retry': ({ id }, delivery) => store.deliveries.retry(id, delivery),
+        'a recovery': ({ id }) => store.deliveries.recover(id, instant(0)),
         'another URL': (webhook) => store.change(webhook, { url: 'https://new.example.com' }),
       };
       for (const [request, ask] of Object.entries(requests))
@@ -270,7 +270,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         const round = await store.dueRound({ limit: 1 });
         for (const url of ['https://new.example.com', 'https://newer.example.com']) {
           await store.change(webhook, { url });
-          await store.queue.retry(webhook.id, present(delivery));
+          await store.deliveries.retry(webhook.id, present(delivery));
           expect(await store.takeRound()).toBeUndefined();
         }
         const seen: string[] = [];
@@ -299,7 +299,7 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
         expect(await store.ports.webhooks.findById(webhook.accountId, webhook.id)).toMatchObject(disabled);
         await store.letPass(DAY);
         expect([await store.takeRound(), (await store.queue.backlog()).waiting]).toEqual([undefined, 0]);
-        const [waiting] = await store.queue.list({ webhookId: webhook.id, limit: 1 });
+        const [waiting] = await store.deliveries.list({ webhookId: webhook.id, limit: 1 });
         expect(waiting).toMatchObject({ status: 'queued', nextAttemptAt: undefined });
         const { email } = store.account;
         expect(await claimOne(store.ports.accountMails)).toMatchObject({ kind: 'webhook', email, about: webhook.url });

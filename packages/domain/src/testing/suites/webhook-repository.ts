@@ -36,7 +36,8 @@ import {
 import type { Open, Opened, TestFramework } from './framework.js';
 import { newWebhook, roundEnd } from './webhook-store.js';
 
-type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'webhookDeliveries' | 'webhooks';
+type Needed =
+  'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'webhookDeliveries' | 'webhookQueue' | 'webhooks';
 
 const shown = ({ secret, ...webhook }: NewWebhook): Webhook => webhook;
 
@@ -64,11 +65,11 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       (await stateOf<WebhookState>((refuse) => webhooks.change(byOperator(webhook), refuse))).webhook;
     /** The secrets with which a delivery to the webhook is signed. */
     const secretsOf = async ({ id }: Pick<Webhook, 'id'>) => {
-      const { webhookDeliveries } = ports;
-      await webhookDeliveries.ping(id, NOON);
-      const round = present(await webhookDeliveries.takeRound({ limit: 1, lease: MINUTE }));
-      for (const delivery of round.deliveries) await webhookDeliveries.settle(delivery, { status: 'sent' }, tried());
-      await webhookDeliveries.endRound(round, 0, (receiver) => ({ end: roundEnd(receiver) }));
+      const { webhookQueue } = ports;
+      await ports.webhookDeliveries.ping(id, NOON);
+      const round = present(await webhookQueue.takeRound({ limit: 1, lease: MINUTE }));
+      for (const delivery of round.deliveries) await webhookQueue.settle(delivery, { status: 'sent' }, tried());
+      await webhookQueue.endRound(round, 0, (receiver) => ({ end: roundEnd(receiver) }));
       return round.secrets;
     };
     /** The ids of all parts, in which each webhook is once. */

@@ -11,7 +11,7 @@ import type { OpenedQueue } from './framework.js';
 
 /** The ports that the suite of webhooks' deliveries needs. */
 export type WebhookPorts =
-  'accountMails' | 'accounts' | 'animals' | 'events' | 'messages' | 'webhookDeliveries' | 'webhooks';
+  'accountMails' | 'accounts' | 'animals' | 'events' | 'messages' | 'webhookDeliveries' | 'webhookQueue' | 'webhooks';
 
 /** A webhook of which no two are the same. */
 export function newWebhook({ id }: Pick<Account, 'id'>, unique: Unique, fields: Partial<NewWebhook> = {}): NewWebhook {
@@ -43,7 +43,7 @@ export type WebhookStore = Awaited<ReturnType<typeof openWebhookStore>>;
 /** Two accounts of a store, their webhooks, and a worker that delivers to these. */
 export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, unique: Unique) {
   const { ports } = adapters;
-  const { accounts, animals, events, messages, webhooks, webhookDeliveries: queue } = ports;
+  const { accounts, animals, events, messages, webhooks, webhookDeliveries: deliveries, webhookQueue: queue } = ports;
   const [account, other] = [await accounts.open(unique.account()), await accounts.open(unique.account())];
   const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
   const add = (fields: Partial<WebhookFields> = {}, owner = account) =>
@@ -56,7 +56,7 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
   };
   const ping = async ({ id }: Webhook, times = 1) => {
     const pings: DeliveryId[] = [];
-    while (pings.length < times) pings.push(present(await queue.ping(id, NOON)).id);
+    while (pings.length < times) pings.push(present(await deliveries.ping(id, NOON)).id);
     return pings;
   };
   /** Makes an event that is for everybody. */
@@ -106,10 +106,11 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
   /** Sends everything that is due, and returns it. */
   const deliver = async () => (await finishAll()).flatMap(({ deliveries }) => deliveries);
   const statusesOf = async ({ id }: Webhook) =>
-    (await queue.list({ webhookId: id, limit: 1_000 })).map(({ type, status }) => `${type} ${status}`);
+    (await deliveries.list({ webhookId: id, limit: 1_000 })).map(({ type, status }) => `${type} ${status}`);
   return {
     ports,
     queue,
+    deliveries,
     account,
     other,
     letPass,
