@@ -5,10 +5,8 @@ import {
   instant,
   type Instant,
   MINUTE,
-  newAnimal,
   newWebhookId,
   type Ports,
-  type Receiver,
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
@@ -75,28 +73,21 @@ describe('webhooks in PostgreSQL', () => {
   const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
   const [oldKey, nextKey] = [old, next].map((secret) => new SecretCipher([secret]).names[0]);
 
-  it('a delivery that the version before has queued is made, and none again that it has sent', async () => {
+  it('take the round of an account without one, however many of another have been due for longer', async () => {
     const ports = await open();
-    const webhook = await add(ports, 'whsec_one');
-    for (const name of ['sent', 'queued', 'new']) await ports.animals.add(newAnimal({ name, categoryId: 1n }));
-    await ports.events.publish(10);
+    const [crowd, single] = [await add(ports, 'whsec_one'), await add(ports, 'whsec_two')];
+    await ports.webhookDeliveries.ping(crowd.id, at.createdAt);
+    expect((await takeRound(ports))?.receiver.id).toBe(crowd.id);
+    await ports.webhookDeliveries.ping(single.id, at.createdAt);
     await ask(
       database.url,
-      `INSERT INTO webhook_deliveries (webhook_id, position, status)
-       VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
+      `INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at, turn_at)
+       SELECT 'whk_' || n, account_id, url, status, secret, created_at, updated_at, now() - interval '1 hour'
+       FROM webhooks, generate_series(1, 210) AS n WHERE id = '${crowd.id}'`,
     );
-    await ports.webhookQueue.wake();
-    const names: string[] = [];
-    for (let round = await takeRound(ports); round !== undefined; round = await takeRound(ports)) {
-      for (const delivery of round.deliveries) {
-        names.push((JSON.parse(delivery.data) as { name: string }).name);
-        const attempt = { attemptedAt: round.takenAt, responseStatus: 204, duration: 1 };
-        await ports.webhookQueue.settle(delivery, { status: 'sent' }, attempt);
-      }
-      const decide = (receiver: Receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } });
-      await ports.webhookQueue.endRound(round, 1, decide);
-    }
-    expect(names.sort()).toEqual(['new', 'queued']);
+    expect((await takeRound(ports))?.receiver.id).toBe(single.id);
+    // None of the others was claimed before and found to be without deliveries.
+    expect(await ask(database.url, 'SELECT FROM webhooks WHERE turns > 0')).toHaveLength(2);
   });
 
   describe('the secrets', () => {

@@ -154,25 +154,23 @@ export interface RoundResponses {
  * say nothing about the new receiver.
  */
 export function decideRoundEnd(receiver: Receiver, { url, responses }: RoundResponses, now: Instant): RoundEnd {
-  const { status, updatedAt } = receiver;
-  const healthy = { status, updatedAt, failedRounds: 0, failingSince: undefined, pause: 0, isFailing: false };
-  if (receiver.url !== url || status === 'disabled') return healthy;
+  const { status, updatedAt, failedRounds } = receiver;
+  if (receiver.url !== url || status === 'disabled')
+    return { status, updatedAt, failedRounds: 0, failingSince: undefined, pause: 0, isFailing: false };
   const answers = responses.filter((response) => response !== undefined);
-  const longestAsked = Math.max(0, ...answers.map(askedPause));
   const isGone = answers.some((response) => response.status === GONE);
-  const disabled = { status: 'disabled', updatedAt: now } as const;
-  if (answers.some(isSuccess)) return { ...healthy, pause: longestAsked, ...(isGone && disabled) };
-  const failingSince = stillFailingSince(receiver, now);
-  const isFailing = now >= later(failingSince, MOST_FAILING);
-  const pause = Math.min(FIRST_ROUND_PAUSE * 2 ** receiver.failedRounds, LONGEST_ROUND_PAUSE);
+  const hasDelivered = answers.some(isSuccess);
+  const failingSince = hasDelivered ? undefined : stillFailingSince(receiver, now);
+  const failsTooLong = failingSince !== undefined && now >= later(failingSince, MOST_FAILING);
+  const isDisabled = isGone || failsTooLong;
+  const ownPause = hasDelivered ? 0 : Math.min(FIRST_ROUND_PAUSE * 2 ** failedRounds, LONGEST_ROUND_PAUSE);
   return {
-    status,
-    updatedAt,
-    failedRounds: receiver.failedRounds + 1,
+    status: isDisabled ? 'disabled' : status,
+    updatedAt: isDisabled ? now : updatedAt,
+    failedRounds: hasDelivered ? 0 : failedRounds + 1,
     failingSince,
-    pause: Math.max(pause, longestAsked),
-    isFailing: isFailing && !isGone,
-    ...((isFailing || isGone) && disabled),
+    pause: Math.max(ownPause, ...answers.map(askedPause)),
+    isFailing: failsTooLong && !isGone,
   };
 }
 

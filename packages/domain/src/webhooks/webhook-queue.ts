@@ -30,7 +30,7 @@ export interface DeliveryQuery extends PagePart<DeliveryId> {
 
 /** The state of all webhooks, for the operator. Each number is at most `MOST_COUNTED`. */
 export interface WebhookBacklog {
-  /** Events that are still to be delivered to an enabled webhook, and deliveries that wait for another attempt. */
+  /** Events and deliveries that wait for rounds of webhooks, unless these are disabled or their accounts lack a scope. */
   readonly waiting: number;
   /** Enabled webhooks to which nothing could be delivered in their last round. */
   readonly failing: number;

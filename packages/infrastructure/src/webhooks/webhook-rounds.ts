@@ -105,7 +105,7 @@ const CLAIM = {
 /**
  * Queues deliveries of the next events after the webhook's position. As in the list of events, the first events of each
  * type are read from one index. If there are fewer than `MOST_TAKEN`, the position moves to the end of the feed. A
- * delivery may exist already, because the previous version created it when the event was published. Returns a row for
+ * delivery may exist already, because a recovery has queued it. Returns a row for
  * each new delivery for which the round has room, or if there is none, one row without a delivery.
  */
 const FOLLOW = {

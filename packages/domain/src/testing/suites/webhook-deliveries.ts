@@ -61,13 +61,15 @@ export function webhookDeliveries(
 
     it('of a round that is over too, but no failure of what was sent since', async () => {
       const webhook = await store.add();
-      await store.ping(webhook);
+      await store.ping(webhook, 2);
       const stale = await store.dueRound();
       await store.letPass(MINUTE);
       const current = await store.dueRound();
       await store.settle(current.deliveries[0], { status: 'sent' }, 204);
       await store.settle(stale.deliveries[0], { status: 'queued', pause: 0 }, 500);
-      expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`]);
+      await store.settle(current.deliveries[1], { status: 'failed' }, 500);
+      await store.settle(stale.deliveries[1], { status: 'sent' }, 204);
+      expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`, `${PING} sent`]);
     });
 
     it('unless the owner has queued the delivery again since: that is attempted', async () => {

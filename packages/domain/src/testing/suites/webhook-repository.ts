@@ -297,7 +297,7 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     });
 
     it('keeps no webhook of a stranger, however many are added while the owner proves the address by a reset', async () => {
-      for (let round = 0; round < 3; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         const owner = await openAccount();
         const key = await addKey(ports, unique.key(owner));
         const actors = [{ keyId: key.id }, { credentialVersion: owner.credentialVersion }];
