@@ -52,8 +52,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
       const claimed = await this.rounds.claim(request);
       if (claimed === undefined) return undefined;
       const { round: row } = claimed;
-      const previousUntil = row.previousUntil === null ? undefined : instant(row.previousUntil.getTime());
-      const secrets = secretsFrom({ ...row, previousUntil }, await this.cipher.get());
+      const secrets = secretsFrom(row, await this.cipher.get());
       if (secrets === undefined) {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;

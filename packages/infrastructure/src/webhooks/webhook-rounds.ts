@@ -45,8 +45,7 @@ export interface ReceiverRow extends Pick<Receiver, 'url' | 'status' | 'failedRo
   readonly attemptedAt: bigint | null;
 }
 
-export interface RoundRow extends ReceiverRow, Omit<SecretRow, 'id' | 'previousUntil'> {
-  readonly previousUntil: Date | null;
+export interface RoundRow extends ReceiverRow, Omit<SecretRow, 'id'> {
   readonly round: number;
   /** Unix milliseconds. */
   readonly takenAt: bigint;
@@ -95,8 +94,7 @@ const CLAIM = {
     UPDATE webhooks SET turns = turns + 1, busy_until = now() + ${interval('$1')}, turn_at = now() + ${interval('$1')}
     FROM round WHERE webhooks.id = round.id
     RETURNING webhooks.id, turns AS round, ${milliseconds('now()')} AS "takenAt", types, recovery_end IS NOT NULL AS "isRecovering",
-      feed_position < event_feed_end() AS "isBehind", ${RECEIVER},
-      secret, past_secrets AS "pastSecrets", previous_secret AS "previousSecret", previous_until AS "previousUntil"
+      feed_position < event_feed_end() AS "isBehind", ${RECEIVER}, secret, past_secrets AS "pastSecrets"
   )
   SELECT receiver.*, waiting.number, failures, requeued, "eventId", type, sequence, "createdAt", data, found
   FROM receiver LEFT JOIN LATERAL (${dueOf('receiver.id', '$4')}) AS waiting ON true`,
@@ -105,8 +103,8 @@ const CLAIM = {
 /**
  * Queues deliveries of the next events after the webhook's position. As in the list of events, the first events of each
  * type are read from one index. If there are fewer than `MOST_TAKEN`, the position moves to the end of the feed. A
- * delivery may exist already, because a recovery has queued it. Returns a row for
- * each new delivery for which the round has room, or if there is none, one row without a delivery.
+ * delivery may exist already, because a recovery has queued it. Returns a row for each new delivery for which the round
+ * has room, or if there is none, one row without a delivery.
  */
 const FOLLOW = {
   name: 'webhooks follow',
@@ -167,7 +165,7 @@ export interface StoredEnd extends Pick<RoundEnd, 'pause' | 'status' | 'updatedA
 }
 
 /**
- * The rounds of webhooks. A round is identified by its number, and is valid until its lease ends or a later round exists.
+ * The rounds of webhooks. A round is identified by its number, and is valid until its lease ends or a later one exists.
  */
 export class WebhookRounds {
   private readonly recovery: WebhookRecovery;

@@ -16,9 +16,6 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   types: readonly EventType[] | null;
   description: string | null;
   secret: string;
-  /** Only the previous version writes these two columns. */
-  previousSecret: string | null;
-  previousUntil: Instant | undefined;
   /** The number of rounds so far; it identifies the latest one. */
   rounds: number;
   /** When the next round is due: not before `busyUntil`, nor before a delivery is due. Infinity without any delivery. */
@@ -60,8 +57,6 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     description: { type: 'text', nullable: true },
     status: { type: 'text' },
     secret: { type: 'text' },
-    previousSecret: { name: 'previous_secret', type: 'text', nullable: true },
-    previousUntil: { name: 'previous_until', type: 'timestamptz', nullable: true, transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
     rounds: { name: 'turns', type: 'integer', default: 0 },
