@@ -75,8 +75,10 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
     /** The ids of all parts, in which each webhook is once. */
     const walk = async (readPart: (after?: WebhookId) => Promise<readonly WebhookId[]>) => {
       const seen: WebhookId[] = [];
-      for (let part = await readPart(); part.length > 0; part = await readPart(seen.at(-1))) seen.push(...part);
-      expect(new Set(seen).size).toBe(seen.length);
+      for (let part = await readPart(); part.length > 0; part = await readPart(seen.at(-1))) {
+        seen.push(...part);
+        expect(new Set(seen).size).toBe(seen.length);
+      }
       return seen;
     };
     const rotate = ({ id, accountId }: Webhook, secret: string, at: Instant) => {
