@@ -123,6 +123,12 @@ export function webhookDeliveries(
   describe('changes nothing if the transaction fails, in which it', () => {
     const requests: Readonly<Record<string, (id: WebhookId, delivery: DeliveryId, within: Transaction) => unknown>> = {
       pings: (id, _, within) => deliveries.ping(id, NOON, within),
+      'locks the webhook again, and pings': (id, _, within) =>
+        store.ports.webhooks.lock(
+          byOperator({ accountId: store.account.id, id }),
+          (_state, same) => deliveries.ping(id, NOON, same),
+          within,
+        ),
       retries: (id, delivery, within) => deliveries.retry(id, delivery, within),
       recovers: (id, _, within) => deliveries.recover(id, instant(0), within),
     };
