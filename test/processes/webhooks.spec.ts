@@ -110,13 +110,13 @@ describe('webhooks, of two workers', () => {
     for (const answer of held) answer();
     await pause();
     await second?.stop('SIGKILL');
-    // As a minute later, when the killed workers' turns are over.
+    // As a minute later, when the killed workers' rounds are over.
     await sql('UPDATE webhooks SET busy_until = now(), turn_at = now()');
     workers = await Promise.all([startWorker(), startWorker()]);
   }
 
   beforeAll(async () => {
-    // On a busy machine, publishing may wait long for the end of a turn.
+    // On a busy machine, publishing may wait long for the end of a round.
     expectDatabaseErrors('55P03');
     replicas = await startReplicas(SETTINGS);
     await sql(STORE_HISTORY);

@@ -1,14 +1,15 @@
 import {
-  type AccountMailDelivery,
+  type AccountMailReport,
   type DeliverAccountMails,
   type DeliverMessages,
   type DeliverWebhooks,
-  type Delivery,
+  type DeliveryReport,
+  type MessageReport,
   type NewMessage,
-  QUICK_TURN,
+  QUICK_ROUND,
   reasonOf,
   SECOND,
-  type WebhookAttempt,
+  type WebhookReport,
 } from '@adoption-store/domain';
 import { type Logger, parseTraceparent } from '@adoption-store/telemetry';
 import type { BackgroundJobs } from './background-jobs.js';
@@ -16,9 +17,9 @@ import type { Surroundings } from './jobs.js';
 import { AutoResetEvent } from './waiting.js';
 
 const MAILS_AT_ONCE = 2;
-/** Receivers that are called at the same time. Many, because a turn of one that hangs takes 15 s. */
+/** Receivers that are called at the same time. Many, because a round of one that hangs takes 15 s. */
 const RECEIVERS_AT_ONCE = 48;
-/** Additional ones, only for receivers whose last turn was quick, so that they don't wait however many others hang. */
+/** Additional ones, only for receivers whose last round was quick, so that they don't wait however many others hang. */
 const QUICK_RECEIVERS_AT_ONCE = 16;
 
 /** @param concurrency messages that are sent at the same time. */
@@ -27,7 +28,7 @@ export function deliverMessages(
   useCase: DeliverMessages,
   concurrency: number,
 ): void {
-  const onAttempt = (attempt: Delivery) => {
+  const onAttempt = (attempt: MessageReport) => {
     metrics.deliveries.inc({ outcome: attempt.outcome });
     logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
   };
@@ -37,7 +38,7 @@ export function deliverMessages(
 }
 
 export function deliverAccountMails({ jobs, log, metrics }: Surroundings, useCase: DeliverAccountMails): void {
-  const onAttempt = (attempt: AccountMailDelivery) => {
+  const onAttempt = (attempt: AccountMailReport) => {
     metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
     // Never the address or the link.
     logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
@@ -49,14 +50,14 @@ export function deliverAccountMails({ jobs, log, metrics }: Surroundings, useCas
 
 /** Calls the receivers of webhooks. The returned function says that a delivery may be due. */
 export function deliverWebhooks({ jobs, log, metrics }: Surroundings, useCase: DeliverWebhooks): () => void {
-  const onAttempt = (attempt: WebhookAttempt) => {
+  const onAttempt = (attempt: WebhookReport) => {
     metrics.webhookDeliveries.inc({ outcome: attempt.outcome });
     // Never the URL, whose path or query may be secret. A failure is the receiver's problem, so it is no warning.
     const fields = { webhook: attempt.webhookId, delivery: attempt.id, event: attempt.type };
     logAttempt(log, 'webhook delivery', fields, attempt, { sent: 'debug', postponed: 'info', failed: 'info' });
   };
   const wakeQuick = deliverQueue(jobs, 'deliver to quick webhooks', QUICK_RECEIVERS_AT_ONCE, (_isStopping, onMore) =>
-    useCase.execute(onAttempt, onMore, QUICK_TURN),
+    useCase.execute(onAttempt, onMore, QUICK_ROUND),
   );
   const wakeAny = deliverQueue(jobs, 'deliver webhooks', RECEIVERS_AT_ONCE, (_isStopping, onMore) =>
     useCase.execute(onAttempt, onMore),
@@ -109,10 +110,10 @@ function logAttempt(
   log: Logger,
   item: string,
   fields: object,
-  delivery: Delivery | AccountMailDelivery | WebhookAttempt,
-  levels: Partial<Record<Delivery['outcome'], 'debug' | 'info'>> = {},
+  report: DeliveryReport<object>,
+  levels: Partial<Record<keyof typeof LEVELS, 'debug' | 'info'>> = {},
 ): void {
-  const { attempt, outcome } = delivery;
-  const reason = 'reason' in delivery ? { reason: reasonOf(delivery.reason) } : {};
+  const { attempt, outcome } = report;
+  const reason = 'reason' in report ? { reason: reasonOf(report.reason) } : {};
   log[levels[outcome] ?? LEVELS[outcome]]({ ...fields, attempt, outcome, ...reason }, `${item} ${outcome}`);
 }

@@ -3,7 +3,7 @@ import {
   type Backlog,
   type Clock,
   type DeliverAccountMails,
-  type Delivery,
+  type MessageReport,
   type DeliverMessages,
   type DeliverWebhooks,
   type MessageSender,
@@ -15,7 +15,7 @@ import { Metrics, type Page } from '@adoption-store/telemetry';
 import { within } from './waiting.js';
 
 const SCRAPE_TIMEOUT_MS = 2_000;
-const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Delivery['outcome'][];
+const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly MessageReport['outcome'][];
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 

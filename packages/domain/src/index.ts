@@ -40,7 +40,7 @@ export * from './animals/use-cases.js';
 export * from './categories/category.js';
 export * from './categories/category-repository.js';
 export * from './categories/use-cases.js';
-export { type DeliveryPolicy, PermanentFailure } from './deliveries/deliver-batch.js';
+export { type DeliveryPolicy, type DeliveryReport, PermanentFailure } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
 export * from './errors.js';
 export * from './events/event.js';
@@ -104,12 +104,12 @@ export {
   pingData,
   type Receiver,
   SLOW_WAIT,
-  type Turn,
-  type TurnEnd,
+  type Round,
+  type RoundEnd,
   type WebhookDelivery,
 } from './webhooks/delivery.js';
 export * from './webhooks/follower.js';
-export { ANSWER_WITHIN, QUICK_TURN } from './webhooks/deliver-webhooks.js';
+export { ANSWER_WITHIN, QUICK_ROUND } from './webhooks/deliver-webhooks.js';
 export * from './webhooks/use-cases.js';
 export {
   decideSecretRotation,

@@ -8,7 +8,7 @@ const ports = inMemoryPorts();
 const { purgeExpired } = createApplication(ports, testPolicy());
 const now = ports.clock.now();
 const ago = (time: number) => later(now, -time);
-const { requestRecords, webhookDeliveries } = ports;
+const { requestRecords, webhookQueue } = ports;
 
 it.each([
   ['counts', jest.spyOn(ports.requests, 'purge'), [now]],
@@ -23,8 +23,8 @@ it.each([
   ['failedRequests', jest.spyOn(requestRecords, 'purgeFailedRequests'), [ago(7 * DAY)]],
   ['messages', jest.spyOn(ports.messages, 'purge'), [ago(90 * DAY)]],
   ['events', jest.spyOn(ports.events, 'purge'), [ago(30 * DAY)]],
-  ['pings', jest.spyOn(webhookDeliveries, 'purgePings'), [ago(30 * DAY)]],
-  ['deliveries', jest.spyOn(webhookDeliveries, 'purgeForgotten'), []],
+  ['pings', jest.spyOn(webhookQueue, 'purgePings'), [ago(30 * DAY)]],
+  ['deliveries', jest.spyOn(webhookQueue, 'purgeForgotten'), []],
   ['keys', jest.spyOn(ports.apiKeys, 'purge'), [ago(400 * DAY)]],
 ] as const)('%s are purged once their time is over', async (kind, purge, until) => {
   purge.mockResolvedValueOnce(7);

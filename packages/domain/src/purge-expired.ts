@@ -29,7 +29,7 @@ type PurgePorts = Pick<
   | 'requestRecords'
   | 'requests'
   | 'sessions'
-  | 'webhookDeliveries'
+  | 'webhookQueue'
 >;
 
 export interface PurgeOptions {
@@ -54,8 +54,8 @@ const PURGERS = {
   failedRequests: ({ requestRecords }, now) => requestRecords.purgeFailedRequests(later(now, -FAILED_REQUEST_TTL)),
   messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
   events: ({ events }, now, { eventRetention }) => events.purge(later(now, -eventRetention)),
-  pings: ({ webhookDeliveries }, now, { eventRetention }) => webhookDeliveries.purgePings(later(now, -eventRetention)),
-  deliveries: ({ webhookDeliveries }) => webhookDeliveries.purgeForgotten(),
+  pings: ({ webhookQueue }, now, { eventRetention }) => webhookQueue.purgePings(later(now, -eventRetention)),
+  deliveries: ({ webhookQueue }) => webhookQueue.purgeForgotten(),
   keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
 } satisfies Readonly<Record<string, Purger>>;
 

@@ -32,6 +32,7 @@ import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.
 import { Turns } from './turns/turns.js';
 import { DeliveryIds } from './webhooks/delivery-ids.js';
 import { HttpWebhookSender } from './webhooks/http-webhook-sender.js';
+import { PostgresWebhookDeliveries } from './webhooks/postgres-webhook-deliveries.js';
 import { PostgresWebhookQueue } from './webhooks/postgres-webhook-queue.js';
 import { SecretCipher } from './webhooks/secret-cipher.js';
 import { TypeOrmWebhookRepository } from './webhooks/typeorm-webhook-repository.js';
@@ -197,7 +198,8 @@ function storedPorts(dataSource: DataSource, direct: DatabaseConnection, config:
     attempts: new PostgresAttemptCounter(dataSource),
     sessions: new TypeOrmSessionRepository(dataSource),
     webhooks: new TypeOrmWebhookRepository(dataSource, cipher),
-    webhookDeliveries: new PostgresWebhookQueue(dataSource, cipher, deliveryIds),
+    webhookDeliveries: new PostgresWebhookDeliveries(dataSource, deliveryIds),
+    webhookQueue: new PostgresWebhookQueue(dataSource, cipher, deliveryIds),
     idempotency: new PostgresIdempotencyRecords(dataSource),
   };
 }

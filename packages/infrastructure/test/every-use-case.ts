@@ -22,6 +22,7 @@ import type {
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
+import { nodeCryptography } from '../src/kernel/node-platform.js';
 
 export interface Surroundings {
   readonly clock: ManualClock;
@@ -240,7 +241,7 @@ function messages({ application, surroundings, run, name }: Setting) {
 function events({ application }: Setting) {
   const cursorAt = (position: bigint) => {
     const id = `evt_${position.toString(16).padStart(32, '0')}` as EventId;
-    return cursorOf({ position: position as EventPosition, id });
+    return cursorOf({ position: position as EventPosition, id }, nodeCryptography);
   };
   return {
     listEvents: async () => {

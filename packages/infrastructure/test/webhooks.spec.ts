@@ -1,14 +1,11 @@
-import { createDecipheriv, hkdfSync } from 'node:crypto';
 import {
   decideSecretRotation,
   HOUR,
   instant,
   type Instant,
   MINUTE,
-  newAnimal,
   newWebhookId,
   type Ports,
-  type Receiver,
   type Webhook,
   type WebhookId,
 } from '@adoption-store/domain';
@@ -54,7 +51,7 @@ describe('webhooks in PostgreSQL', () => {
   async function secretsOf(ports: Ports, id: WebhookId): Promise<readonly string[] | undefined> {
     await ports.webhookDeliveries.ping(id, at.createdAt);
     try {
-      const secrets = (await takeTurn(ports))?.secrets;
+      const secrets = (await takeRound(ports))?.secrets;
       return secrets && [secrets.current, ...secrets.past.map(({ secret }) => secret)];
     } finally {
       await ask(
@@ -63,7 +60,7 @@ describe('webhooks in PostgreSQL', () => {
       );
     }
   }
-  const takeTurn = ({ webhookDeliveries }: Ports) => webhookDeliveries.takeTurn({ limit: 20, lease: MINUTE });
+  const takeRound = ({ webhookQueue }: Ports) => webhookQueue.takeRound({ limit: 20, lease: MINUTE });
   const rotate = ({ webhooks }: Ports, { accountId, id }: Webhook, secret: string, now = instant(HOUR)) => {
     const command = byOperator({ accountId, id });
     return webhooks.rotate(command, (state) => decideSecretRotation(state, { ...command, secret }, now));
@@ -75,28 +72,21 @@ describe('webhooks in PostgreSQL', () => {
   const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
   const [oldKey, nextKey] = [old, next].map((secret) => new SecretCipher([secret]).names[0]);
 
-  it('a delivery that the version before has queued is made, and none again that it has sent', async () => {
+  it('take the round of an account without one, however many of another have been due for longer', async () => {
     const ports = await open();
-    const webhook = await add(ports, 'whsec_one');
-    for (const name of ['sent', 'queued', 'new']) await ports.animals.add(newAnimal({ name, categoryId: 1n }));
-    await ports.events.publish(10);
+    const [crowd, single] = [await add(ports, 'whsec_one'), await add(ports, 'whsec_two')];
+    await ports.webhookDeliveries.ping(crowd.id, at.createdAt);
+    expect((await takeRound(ports))?.receiver.id).toBe(crowd.id);
+    await ports.webhookDeliveries.ping(single.id, at.createdAt);
     await ask(
       database.url,
-      `INSERT INTO webhook_deliveries (webhook_id, position, status)
-       VALUES ('${webhook.id}', 1, 'sent'), ('${webhook.id}', 2, 'queued')`,
+      `INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at, turn_at)
+       SELECT 'whk_' || n, account_id, url, status, secret, created_at, updated_at, now() - interval '1 hour'
+       FROM webhooks, generate_series(1, 210) AS n WHERE id = '${crowd.id}'`,
     );
-    await ports.webhookDeliveries.wake();
-    const names: string[] = [];
-    for (let turn = await takeTurn(ports); turn !== undefined; turn = await takeTurn(ports)) {
-      for (const delivery of turn.deliveries) {
-        names.push((JSON.parse(delivery.data) as { name: string }).name);
-        const attempt = { attemptedAt: turn.takenAt, responseStatus: 204, duration: 1 };
-        await ports.webhookDeliveries.settle(delivery, { status: 'sent' }, attempt);
-      }
-      const decide = (receiver: Receiver) => ({ end: { ...receiver, pause: 0, isFailing: false } });
-      await ports.webhookDeliveries.endTurn(turn, 1, decide);
-    }
-    expect(names.sort()).toEqual(['new', 'queued']);
+    expect((await takeRound(ports))?.receiver.id).toBe(single.id);
+    // None of the others was claimed before and found to be without deliveries.
+    expect(await ask(database.url, 'SELECT FROM webhooks WHERE turns > 0')).toHaveLength(2);
   });
 
   describe('the secrets', () => {
@@ -176,8 +166,8 @@ describe('webhooks in PostgreSQL', () => {
       const ports = await open([next]);
       const kept = await add(ports, 'whsec_kept');
       for (const { id } of [lost, kept]) await ports.webhookDeliveries.ping(id, at.createdAt);
-      expect((await takeTurn(ports))?.receiver.id).toBe(kept.id);
-      expect(await takeTurn(ports)).toBeUndefined();
+      expect((await takeRound(ports))?.receiver.id).toBe(kept.id);
+      expect(await takeRound(ports)).toBeUndefined();
       expect(await rowOf(lost)).toMatchObject({ status: 'enabled', failed_turns: 0 });
       const soon = `SELECT FROM webhooks WHERE id = '${lost.id}' AND turn_at <= now() + interval '1 minute'`;
       expect(await ask(database.url, soon)).toHaveLength(1);
@@ -195,44 +185,5 @@ describe('webhooks in PostgreSQL', () => {
       await reencrypt(ports);
       expect(await ports.webhooks.countSecrets()).toEqual({ first: 4, older: 0, unknown: 0 });
     });
-
-    it('of the version before are read, moved and replaced with their former one', async () => {
-      const cipher = new SecretCipher([old]);
-      const ports = await open([old]);
-      const asBefore = async () => {
-        const webhook = await add(ports, 'whsec_two');
-        const { secret } = cipher.encrypt('whsec_one', webhook.id);
-        await ask(
-          database.url,
-          `UPDATE webhooks SET secret_key = NULL, previous_secret = '${secret}', previous_until = to_timestamp(7200)
-         WHERE id = '${webhook.id}'`,
-        );
-        return webhook;
-      };
-      const [moved, replaced] = [await asBefore(), await asBefore()];
-      expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
-      await rotate(ports, replaced, 'whsec_three');
-      expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
-      await reencrypt(ports);
-      for (const webhook of [moved, replaced]) {
-        expect(await rowOf(webhook)).toMatchObject({ previous_secret: null, secret_key: oldKey });
-      }
-      expect(await secretsOf(ports, moved.id)).toEqual(['whsec_two', 'whsec_one']);
-      expect(await secretsOf(ports, replaced.id)).toEqual(['whsec_three', 'whsec_two', 'whsec_one']);
-    });
   });
 });
-
-it('a secret of a webhook is encrypted as every version before reads it', () => {
-  const { secret } = new SecretCipher(['n'.repeat(32)]).encrypt('whsec_one', 'whk_one');
-  expect(readAsBefore(secret, 'whk_one', 'n'.repeat(32))).toBe('whsec_one');
-});
-
-/** As 122293f decrypts a secret. */
-function readAsBefore(encrypted: string, owner: string, secret: string): string {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'adoption store webhooks', 32));
-  const bytes = Buffer.from(encrypted, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-  decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(12, 28));
-  return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
-}

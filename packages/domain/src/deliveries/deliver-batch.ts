@@ -37,18 +37,17 @@ const MAIL_PAUSES: Pauses = {
 };
 
 /**
- * The outcome of one attempt. A failure is returned, not thrown, because an unreachable mail server is a normal case.
+ * What is reported of one attempt to deliver an item. A failure is returned, not thrown, because an unreachable mail
+ * server is a normal case.
  */
-type AttemptOutcome =
-  | { readonly outcome: 'sent' }
-  /** The item was no longer useful, so it was not sent. */
-  | { readonly outcome: 'dropped' }
-  /** The item will be tried again. */
-  | { readonly outcome: 'postponed'; readonly reason: unknown }
-  | { readonly outcome: 'failed'; readonly reason: unknown };
-
-/** One attempt to deliver an item. */
-export type Attempt<Reported> = Reported & { readonly attempt: number } & AttemptOutcome;
+export type DeliveryReport<Reported> = Reported & { readonly attempt: number } & (
+    | { readonly outcome: 'sent' }
+    /** The item was no longer useful, so it was not sent. */
+    | { readonly outcome: 'dropped' }
+    /** The item will be tried again. */
+    | { readonly outcome: 'postponed'; readonly reason: unknown }
+    | { readonly outcome: 'failed'; readonly reason: unknown }
+  );
 
 /** Thrown by a sender if every further attempt would be refused, too. */
 export class PermanentFailure extends Error {}
@@ -88,8 +87,8 @@ export function decideFailure(
   return { status: 'queued', pause };
 }
 
-/** The item's status after an attempt. */
-type AttemptResult = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
+/** The item's status after a delivery attempt. */
+type DeliveryResult = (ReturnType<typeof decideFailure> | { readonly status: 'sent' | 'dropped' }) & {
   readonly reason?: unknown;
 };
 
@@ -109,7 +108,7 @@ export interface Deliveries<Id extends string, Item extends Claimed<Id>, Reporte
 
 export interface BatchCalls<Reported> {
   /** Called after each attempt. */
-  readonly onAttempt?: (attempt: Attempt<Reported>) => void;
+  readonly onAttempt?: (report: DeliveryReport<Reported>) => void;
   /** Called before each item is sent. If it returns true, the rest of the batch is released. */
   readonly isStopping?: () => boolean;
   /** Called before the first item is sent, if more items may be due. Sending may take long, so others should help. */
@@ -142,7 +141,10 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>, 
     }
     const result = await attempt(deliveries, item, timeout);
     await recordOutcome(queue, item, result);
-    onAttempt?.({ ...reportedOf(item), attempt: item.failures + 1, ...outcomeOf(result) });
+    const report = { ...reportedOf(item), attempt: item.failures + 1 };
+    const { status, reason } = result;
+    if (status === 'sent' || status === 'dropped') onAttempt?.({ ...report, outcome: status });
+    else onAttempt?.({ ...report, outcome: outcomeOf(status), reason });
   }
   return { mayHaveMore };
 }
@@ -151,7 +153,7 @@ async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
   { send, expiryOf, policy, ports }: Deliveries<Id, Item, Reported>,
   item: Item,
   timeout: number,
-): Promise<AttemptResult> {
+): Promise<DeliveryResult> {
   try {
     return { status: (await send(item, timeout)) ? 'sent' : 'dropped' };
   } catch (reason) {
@@ -167,15 +169,13 @@ async function attempt<Id extends string, Item extends Claimed<Id>, Reported>(
 async function recordOutcome<Id extends string, Item extends Claimed<Id>>(
   queue: DeliveryQueue<Id, Item>,
   item: Item,
-  result: AttemptResult,
+  result: DeliveryResult,
 ): Promise<void> {
   if (result.status === 'sent') await queue.markSent(item.id);
   if (result.status === 'queued') await queue.postpone(item, result.pause);
   if (result.status === 'failed') await queue.markFailed(item);
 }
 
-function outcomeOf(result: AttemptResult): AttemptOutcome {
-  const { status } = result;
-  if (status === 'sent' || status === 'dropped') return { outcome: status };
-  return { outcome: status === 'queued' ? 'postponed' : status, reason: result.reason };
+export function outcomeOf(status: 'queued' | 'failed'): 'postponed' | 'failed' {
+  return status === 'queued' ? 'postponed' : status;
 }

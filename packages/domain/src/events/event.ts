@@ -2,6 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { AnimalEvent } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, errorCodes } from '../kernel/errors.js';
 import type { MessageEvent } from '../messages/message.js';
 import { type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
@@ -80,17 +81,8 @@ export function decideSequence(last: EventSequence, now: Instant): EventSequence
   return Math.max(last + 1, now) as EventSequence;
 }
 
-export function cursorOf({ position, id }: EventPlace): EventCursor {
-  return { position, hash: hashOf(id ?? '') };
-}
-
-/** FNV-1a with 64 bits. */
-function hashOf(text: string): EventHash {
-  let hash = 0xcbf2_9ce4_8422_2325n;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100_0000_01b3n);
-  }
-  return hash.toString(16).padStart(16, '0') as EventHash;
+export function cursorOf({ position, id }: EventPlace, cryptography: Pick<Cryptography, 'sha256'>): EventCursor {
+  return { position, hash: cryptography.sha256(id ?? '').slice(0, 16) as EventHash };
 }
 
 export function cursorExpired(): DomainError {

@@ -67,7 +67,8 @@ describe('the feed', () => {
     const listAfter = (position: bigint) => {
       // In memory each event's id is its number.
       const id = position > 0n ? `evt_${position.toString(16).padStart(32, '0')}` : undefined;
-      return list({ after: cursorOf({ position: position as EventPosition, id: id as EventId | undefined }) });
+      const place = { position: position as EventPosition, id: id as EventId | undefined };
+      return list({ after: cursorOf(place, ports.cryptography) });
     };
     return { ...application, ...ports, add, list, listAfter };
   };

@@ -1,5 +1,6 @@
+import type { SystemPorts } from '../kernel/ports.js';
 import type { EventFeed } from './event-feed.js';
 
-export interface EventPorts {
+export interface EventPorts extends Pick<SystemPorts, 'cryptography'> {
   readonly events: EventFeed;
 }

@@ -43,26 +43,27 @@ export class ListEvents {
 
   /** @throws DomainError `invalid_parameter`, or `cursor_expired` if events behind `after` may be missing or undone. */
   async execute({ accountId, types, after, from, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
+    const { events, cryptography } = this.ports;
     requirePageSize(limit);
     if (from !== undefined && after !== undefined) throw invalid('from', "can't be given with cursor");
-    if (from !== undefined) return { events: [], next: cursorOf(await this.ports.events.end()) };
+    if (from !== undefined) return { events: [], next: cursorOf(await events.end(), cryptography) };
     const query = { accountId, types: types ?? EVENT_TYPES, after: after?.position, limit };
-    let page = await this.ports.events.list(query);
+    let page = await events.list(query);
     if (page.hasUnpublished && page.events.length < limit) {
       // A caller that has changed something finds its event here, without waiting for the worker.
-      await this.ports.events.publish(MOST_AT_ONCE, READERS_WAIT);
-      page = await this.ports.events.list(query);
+      await events.publish(MOST_AT_ONCE, READERS_WAIT);
+      page = await events.list(query);
     }
-    if (after !== undefined) requireKept(after, page);
+    if (after !== undefined)
+      requireKept(after, page, cursorOf({ position: after.position, id: page.start }, cryptography));
     const last = page.events.length === limit ? page.events.at(-1) : undefined;
-    return { events: page.events, next: cursorOf(last ?? page.end) };
+    return { events: page.events, next: cursorOf(last ?? page.end, cryptography) };
   }
 }
 
 /** If the database was restored, the cursor's position is behind the end, or another event has it now. */
-function requireKept({ position, hash }: EventCursor, { start, end, purged }: EventPage): void {
-  if (position >= purged && position <= end.position && hash === cursorOf({ position, id: start }).hash) return;
-  throw cursorExpired();
+function requireKept({ position, hash }: EventCursor, { end, purged }: EventPage, now: EventCursor): void {
+  if (position < purged || position > end.position || hash !== now.hash) throw cursorExpired();
 }
 
 /** Publishes stored events, in the order in which readers get them. */

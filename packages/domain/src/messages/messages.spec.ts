@@ -6,7 +6,7 @@ import { HOUR, instant, later, SECOND } from '../kernel/clock.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
 import { decideFailure, type DeliveryPolicy, pauseAfter, PermanentFailure } from '../deliveries/deliver-batch.js';
 import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
-import type { Delivery } from './use-cases.js';
+import type { MessageReport } from './use-cases.js';
 import {
   decideQueueing,
   decideRetry,
@@ -26,8 +26,8 @@ async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: 
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
   /** Delivers one batch and returns the outcomes. */
   const deliver = async (isStopping = () => false) => {
-    const deliveries: Delivery[] = [];
-    const onAttempt = (each: Delivery) => deliveries.push(each);
+    const deliveries: MessageReport[] = [];
+    const onAttempt = (each: MessageReport) => deliveries.push(each);
     return { ...(await application.deliverMessages.execute({ onAttempt, isStopping })), deliveries };
   };
   const { clock, messageSender: sender } = ports;
@@ -114,7 +114,7 @@ describe('delivering messages', () => {
     const { deliverMessages } = createApplication(own, testPolicy());
     await queue('Hello');
     sender.failure = new Error('the mail server is away');
-    const others: Delivery[][] = [];
+    const others: MessageReport[][] = [];
     sender.whileSending = () => void deliver().then(({ deliveries }) => others.push(deliveries));
     await deliverMessages.execute();
     expect(others).toEqual([[]]);

@@ -1,6 +1,11 @@
 import type { AccountId } from '../accounts/account.js';
 import { canonicalAddress, typedAddress } from '../accounts/address.js';
-import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
+import {
+  type BatchCalls,
+  deliverBatch,
+  type DeliveryOptions,
+  type DeliveryReport,
+} from '../deliveries/deliver-batch.js';
 import type { Backlog } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
@@ -132,7 +137,8 @@ export class RetryFailedMessages {
 
 type ReportedMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 
-export type Delivery = Attempt<ReportedMessage>;
+/** What is reported of an attempt to deliver a message. */
+export type MessageReport = DeliveryReport<ReportedMessage>;
 
 export class DeliverMessages {
   constructor(

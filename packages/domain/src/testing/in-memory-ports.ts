@@ -37,6 +37,7 @@ export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;
   readonly webhookDeliveries: InMemoryWebhookQueue;
+  readonly webhookQueue: InMemoryWebhookQueue;
   readonly webhooks: InMemoryWebhookRepository;
   readonly webhookSender: InMemoryWebhookSender;
 } {
@@ -46,7 +47,7 @@ export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
   const events = new InMemoryEventFeed(clock);
   const apiKeys = new InMemoryApiKeyRepository(accounts, accountMails);
   const webhooks = new InMemoryWebhookRepository(accounts, apiKeys, events, clock);
-  const webhookDeliveries = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
+  const webhookQueue = new InMemoryWebhookQueue(accounts, webhooks, events, accountMails, clock);
   const animals = new InMemoryAnimalRepository(events);
   const categories = new InMemoryCategoryRepository(animals, policy.categories ?? 'open');
   const orders = new InMemoryOrderRepository(accounts, animals, events);
@@ -80,7 +81,8 @@ export function inMemoryPorts(policy: Partial<AdapterPolicy> = {}): Ports & {
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
     webhooks,
-    webhookDeliveries,
+    webhookDeliveries: webhookQueue,
+    webhookQueue,
     webhookSender: new InMemoryWebhookSender(),
     requests: new InMemoryRequestCounter(policy.bans ?? DEFAULT_BAN_POLICY),
     requestRecords,

@@ -13,12 +13,19 @@ import {
   pingData,
   type Receiver,
   SLOW_WAIT,
-  type Turn,
+  type Round,
   type WebhookDelivery,
 } from '../webhooks/delivery.js';
-import { decideNextTurn, decidePortion, MOST_BYTES, MOST_TAKEN } from '../webhooks/follower.js';
+import { decideNextRound, decidePortion, MOST_BYTES, MOST_TAKEN } from '../webhooks/follower.js';
 import { DELIVERY_SCOPES, MOST_PINGS, type Webhook, type WebhookId } from '../webhooks/webhook.js';
-import type { DeliveryQuery, EndedTurn, TurnRequest, WebhookBacklog, WebhookQueue } from '../webhooks/webhook-queue.js';
+import type {
+  DeliveryQuery,
+  EndedRound,
+  RoundRequest,
+  WebhookBacklog,
+  WebhookDeliveries,
+  WebhookQueue,
+} from '../webhooks/webhook-queue.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryEventFeed, Stored } from './in-memory-event-feed.js';
@@ -39,7 +46,7 @@ interface DeliveryJob {
   readonly dueAt: Instant;
 }
 
-export class InMemoryWebhookQueue implements WebhookQueue {
+export class InMemoryWebhookQueue implements WebhookQueue, WebhookDeliveries {
   private readonly jobs = new Map<DeliveryId, DeliveryJob>();
   private added = 0;
 
@@ -58,24 +65,24 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const resting = [...this.webhooks.entries.values()].filter(
       (entry) =>
         entry.webhook.status === 'enabled' &&
-        entry.turnAt > Math.max(entry.busyUntil, entry.pausedUntil, now) &&
+        entry.roundAt > Math.max(entry.busyUntil, entry.pausedUntil, now) &&
         this.untaken(entry).length > 0,
     );
     for (const { webhook, busyUntil, pausedUntil } of resting) {
-      this.webhooks.set(webhook.id, { turnAt: instant(Math.max(busyUntil, pausedUntil, now)) });
+      this.webhooks.set(webhook.id, { roundAt: instant(Math.max(busyUntil, pausedUntil, now)) });
     }
     return resting.length;
   }
 
-  async takeTurn({ limit, lease, longestTurn = Infinity }: TurnRequest): Promise<Turn | undefined> {
+  async takeRound({ limit, lease, longestRound = Infinity }: RoundRequest): Promise<Round | undefined> {
     for (;;) {
-      const entry = this.longestDue().find(({ took = Infinity }) => took <= longestTurn);
+      const entry = this.longestDue().find(({ took = Infinity }) => took <= longestRound);
       if (entry === undefined) return undefined;
       const { id } = entry.webhook;
       const takenAt = this.clock.now();
       const until = later(takenAt, lease);
-      const number = entry.turns + 1;
-      this.webhooks.set(id, { turns: number, busyUntil: until, turnAt: until });
+      const number = entry.rounds + 1;
+      this.webhooks.set(id, { rounds: number, busyUntil: until, roundAt: until });
       if (this.due(id).length < limit) this.take(id);
       const deliveries = withinSize(this.due(id).slice(0, limit).map(itemOf));
       if (deliveries.length > 0) {
@@ -94,13 +101,13 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     this.jobs.set(id, { ...job, status: outcome.status, failures, dueAt, history });
   }
 
-  async endTurn({ receiver: { id }, number }: Turn, took: number, decide: (receiver: Receiver) => EndedTurn) {
+  async endRound({ receiver: { id }, number }: Round, took: number, decide: (receiver: Receiver) => EndedRound) {
     const entry = this.webhooks.entries.get(id);
-    if (entry?.turns !== number) return;
+    if (entry?.rounds !== number) return;
     const { end, notice } = decide(receiverOf(entry));
-    const { status, updatedAt, failedTurns, failingSince, pause } = end;
+    const { status, updatedAt, failedRounds, failingSince, pause } = end;
     const webhook = { ...entry.webhook, status, updatedAt };
-    this.webhooks.set(id, { webhook, failedTurns, failingSince, attemptedAt: this.clock.now(), took });
+    this.webhooks.set(id, { webhook, failedRounds, failingSince, attemptedAt: this.clock.now(), took });
     this.webhooks.switch(entry, status);
     this.rest(id, pause);
     if (notice !== undefined) this.mails.queue(notice);
@@ -143,9 +150,13 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const enabled = [...this.webhooks.entries.values()].filter(({ webhook }) => webhook.status === 'enabled');
     const served = enabled.filter((entry) => this.isServed(entry));
     const waiting = served.flatMap((entry) => [...this.queued(entry.webhook.id), ...this.untaken(entry)]);
-    const due = served.filter((entry) => entry.failedTurns === 0 && entry.busyUntil <= now && entry.turnAt <= now);
-    const [dueSince] = due.map(({ turnAt }) => turnAt).sort((one, other) => one - other);
-    return { waiting: waiting.length, failing: enabled.filter(({ failedTurns }) => failedTurns > 0).length, dueSince };
+    const due = served.filter((entry) => entry.failedRounds === 0 && entry.busyUntil <= now && entry.roundAt <= now);
+    const [dueSince] = due.map(({ roundAt }) => roundAt).sort((one, other) => one - other);
+    return {
+      waiting: waiting.length,
+      failing: enabled.filter(({ failedRounds }) => failedRounds > 0).length,
+      dueSince,
+    };
   }
 
   async purgePings(createdUntil: Instant): Promise<number> {
@@ -190,7 +201,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     if (entry === undefined) return;
     const now = this.clock.now();
     const [next] = this.queued(id);
-    const times = decideNextTurn({ ...entry, dueAt: next?.dueAt }, pause, { end: this.events.last, now });
+    const times = decideNextRound({ ...entry, dueAt: next?.dueAt }, pause, { end: this.events.last, now });
     this.webhooks.set(id, { busyUntil: now, ...times });
   }
 
@@ -200,7 +211,7 @@ export class InMemoryWebhookQueue implements WebhookQueue {
     const open = (entry: WebhookEntry) =>
       entries.filter((each) => each.busyUntil > now && each.webhook.accountId === entry.webhook.accountId).length;
     return entries
-      .filter((entry) => entry.webhook.status === 'enabled' && entry.turnAt <= now && this.isServed(entry))
+      .filter((entry) => entry.webhook.status === 'enabled' && entry.roundAt <= now && this.isServed(entry))
       .sort((one, other) => positionOf(one) - positionOf(other))
       .sort((one, other) => open(one) - open(other));
   }
@@ -275,13 +286,13 @@ export class InMemoryWebhookQueue implements WebhookQueue {
   }
 }
 
-function positionOf({ turnAt, took = 0 }: WebhookEntry): number {
-  return turnAt + took * SLOW_WAIT;
+function positionOf({ roundAt, took = 0 }: WebhookEntry): number {
+  return roundAt + took * SLOW_WAIT;
 }
 
-function receiverOf({ webhook, failedTurns, failingSince, attemptedAt }: WebhookEntry): Receiver {
+function receiverOf({ webhook, failedRounds, failingSince, attemptedAt }: WebhookEntry): Receiver {
   const { id, accountId, url, description, status, updatedAt } = webhook;
-  return { id, accountId, url, description, status, updatedAt, failedTurns, failingSince, attemptedAt };
+  return { id, accountId, url, description, status, updatedAt, failedRounds, failingSince, attemptedAt };
 }
 
 function itemOf({ id, webhookId, event, failures, requeued, createdAt }: DeliveryJob): DueDelivery {

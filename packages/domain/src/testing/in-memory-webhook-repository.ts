@@ -29,15 +29,15 @@ import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
 import { remember } from './in-memory-idempotency-records.js';
 
-/** A webhook with the state of its turns, as the columns of its row. */
-export interface WebhookEntry extends Follower, Pick<Receiver, 'failedTurns' | 'failingSince' | 'attemptedAt'> {
+/** A webhook with the state of its rounds, as the columns of its row. */
+export interface WebhookEntry extends Follower, Pick<Receiver, 'failedRounds' | 'failingSince' | 'attemptedAt'> {
   readonly webhook: Webhook;
   readonly secrets: WebhookSecrets;
-  readonly turns: number;
-  readonly turnAt: Instant;
+  readonly rounds: number;
+  readonly roundAt: Instant;
   readonly busyUntil: Instant;
   readonly pausedUntil: Instant;
-  /** Milliseconds that its last turn took. */
+  /** Milliseconds that its last round took. */
   readonly took: number | undefined;
 }
 
@@ -64,12 +64,12 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     this.entries.set(webhook.id, {
       webhook,
       secrets: { current: secret, past: [] },
-      turns: 0,
-      turnAt: NEVER,
+      rounds: 0,
+      roundAt: NEVER,
       busyUntil: AT_ONCE,
       pausedUntil: AT_ONCE,
       took: undefined,
-      failedTurns: 0,
+      failedRounds: 0,
       failingSince: undefined,
       attemptedAt: undefined,
       position: this.events.last,
@@ -94,7 +94,7 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     const { id } = webhook;
     const { url, status } = entry.webhook;
     const isAnew = webhook.url !== url || webhook.status !== status;
-    this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedTurns: 0, failingSince: undefined }) });
+    this.entries.set(id, { ...entry, webhook, ...(isAnew && { failedRounds: 0, failingSince: undefined }) });
     if (isAnew) this.wake(id);
     this.switch(entry, webhook.status);
     return webhook;
@@ -175,11 +175,11 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     if (entry !== undefined) this.entries.set(id, { ...entry, ...change });
   }
 
-  /** Makes the next turn due now, or as soon as the current one has ended. */
+  /** Makes the next round due now, or as soon as the current one has ended. */
   wake(id: WebhookId): void {
     const entry = this.entries.get(id);
-    const turnAt = later(this.clock.now(), Math.max(0, (entry?.busyUntil ?? 0) - this.clock.now()));
-    this.set(id, { pausedUntil: AT_ONCE, turnAt });
+    const roundAt = later(this.clock.now(), Math.max(0, (entry?.busyUntil ?? 0) - this.clock.now()));
+    this.set(id, { pausedUntil: AT_ONCE, roundAt });
   }
 
   /** Called when the webhook is stored with that status. */

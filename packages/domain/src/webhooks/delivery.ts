@@ -54,17 +54,17 @@ export interface DeliveryWithBody {
   readonly body: string;
 }
 
-/** A webhook, and the results of its last turns. */
+/** A webhook, and the results of its last rounds. */
 export interface Receiver extends Pick<Webhook, 'id' | 'accountId' | 'url' | 'description' | 'status' | 'updatedAt'> {
-  /** Successive turns, up to the last one, in which nothing was delivered. */
-  readonly failedTurns: number;
+  /** Successive rounds, up to the last one, in which nothing was delivered. */
+  readonly failedRounds: number;
   /** The time of the first failed attempt since the last successful one. */
   readonly failingSince: Instant | undefined;
   /** When a delivery was last attempted. */
   readonly attemptedAt: Instant | undefined;
 }
 
-/** A delivery that is attempted in a turn. */
+/** A delivery that is attempted in a round. */
 export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 'type'> {
   /** Failed attempts since it was queued, or since its owner last queued it again. */
   readonly failures: number;
@@ -78,11 +78,11 @@ export interface DueDelivery extends Pick<WebhookDelivery, 'id' | 'eventId' | 't
   readonly data: string;
 }
 
-/** The exclusive right of one worker to call a receiver, until the turn is ended or its lease expires. */
-export interface Turn {
-  /** Each later turn of the webhook has a higher number. */
+/** The exclusive right of one worker to call a receiver, until the round is ended or its lease expires. */
+export interface Round {
+  /** Each later round of the webhook has a higher number. */
   readonly number: number;
-  /** When the turn began, by the queue's clock. */
+  /** When the round began, by the queue's clock. */
   readonly takenAt: Instant;
   readonly receiver: Receiver;
   readonly secrets: WebhookSecrets;
@@ -90,7 +90,7 @@ export interface Turn {
   readonly deliveries: readonly DueDelivery[];
 }
 
-/** A receiver whose last turn took a second gets the next one as if it had become due a minute later. */
+/** A receiver whose last round took a second gets the next one as if it had become due a minute later. */
 export const SLOW_WAIT = 60;
 
 /** The delivery's status after an attempt. */
@@ -121,12 +121,12 @@ export const PAUSES: readonly number[] = [
   24 * HOUR,
 ];
 
-const FIRST_TURN_PAUSE = 5 * SECOND;
-const LONGEST_TURN_PAUSE = MINUTE;
+const FIRST_ROUND_PAUSE = 5 * SECOND;
+const LONGEST_ROUND_PAUSE = MINUTE;
 
-/** The changes of a receiver at the end of its turn. */
-export interface TurnEnd extends Pick<Receiver, 'status' | 'updatedAt' | 'failedTurns' | 'failingSince'> {
-  /** Milliseconds until its next turn. */
+/** The changes of a receiver at the end of its round. */
+export interface RoundEnd extends Pick<Receiver, 'status' | 'updatedAt' | 'failedRounds' | 'failingSince'> {
+  /** Milliseconds until its next round. */
   readonly pause: number;
   /** Whether it is disabled because nothing was delivered for five days. Its owner gets a mail. */
   readonly isFailing: boolean;
@@ -140,8 +140,8 @@ export function isSuccess({ status }: WebhookResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The attempts of a turn, of which there is at least one. */
-export interface Attempts {
+/** What came of the delivery attempts of a round, of which there is at least one. */
+export interface RoundResponses {
   /** The URL to which they were sent. */
   readonly url: string;
   /** Undefined for an attempt without a response. */
@@ -149,30 +149,28 @@ export interface Attempts {
 }
 
 /**
- * The end of a turn. A receiver that fails gets longer pauses between its turns, so that it occupies fewer workers.
+ * The end of a round. A receiver that fails gets longer pauses between its rounds, so that it occupies fewer workers.
  * (Each delivery has its own pauses, too.) If the webhook's URL was changed meanwhile, the attempts don't count: they
  * say nothing about the new receiver.
  */
-export function decideTurnEnd(receiver: Receiver, { url, responses }: Attempts, now: Instant): TurnEnd {
-  const { status, updatedAt } = receiver;
-  const healthy = { status, updatedAt, failedTurns: 0, failingSince: undefined, pause: 0, isFailing: false };
-  if (receiver.url !== url || status === 'disabled') return healthy;
+export function decideRoundEnd(receiver: Receiver, { url, responses }: RoundResponses, now: Instant): RoundEnd {
+  const { status, updatedAt, failedRounds } = receiver;
+  if (receiver.url !== url || status === 'disabled')
+    return { status, updatedAt, failedRounds: 0, failingSince: undefined, pause: 0, isFailing: false };
   const answers = responses.filter((response) => response !== undefined);
-  const longestAsked = Math.max(0, ...answers.map(askedPause));
   const isGone = answers.some((response) => response.status === GONE);
-  const disabled = { status: 'disabled', updatedAt: now } as const;
-  if (answers.some(isSuccess)) return { ...healthy, pause: longestAsked, ...(isGone && disabled) };
-  const failingSince = stillFailingSince(receiver, now);
-  const isFailing = now >= later(failingSince, MOST_FAILING);
-  const pause = Math.min(FIRST_TURN_PAUSE * 2 ** receiver.failedTurns, LONGEST_TURN_PAUSE);
+  const hasDelivered = answers.some(isSuccess);
+  const failingSince = hasDelivered ? undefined : stillFailingSince(receiver, now);
+  const failsTooLong = failingSince !== undefined && now >= later(failingSince, MOST_FAILING);
+  const isDisabled = isGone || failsTooLong;
+  const ownPause = hasDelivered ? 0 : Math.min(FIRST_ROUND_PAUSE * 2 ** failedRounds, LONGEST_ROUND_PAUSE);
   return {
-    status,
-    updatedAt,
-    failedTurns: receiver.failedTurns + 1,
+    status: isDisabled ? 'disabled' : status,
+    updatedAt: isDisabled ? now : updatedAt,
+    failedRounds: hasDelivered ? 0 : failedRounds + 1,
     failingSince,
-    pause: Math.max(pause, longestAsked),
-    isFailing: isFailing && !isGone,
-    ...((isFailing || isGone) && disabled),
+    pause: Math.max(ownPause, ...answers.map(askedPause)),
+    isFailing: failsTooLong && !isGone,
   };
 }
 

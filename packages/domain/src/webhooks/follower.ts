@@ -2,9 +2,9 @@ import type { EventPosition } from '../events/event.js';
 import { type Instant, instant, later, SECOND } from '../kernel/clock.js';
 import type { WebhookStatus } from './webhook.js';
 
-/** Events that a turn takes from the feed at once. */
+/** Events that a round takes from the feed at once. */
 export const MOST_TAKEN = 100;
-/** The most bytes of the events that a turn sends: a worker has many turns at a time, and little memory. */
+/** The most bytes of the events that a round sends: a worker has many rounds at a time, and little memory. */
 export const MOST_BYTES = 65_536;
 /** With so many queued deliveries, a webhook takes no more events from the feed. */
 export const MOST_QUEUED = 10_000;
@@ -12,9 +12,9 @@ export const MOST_QUEUED = 10_000;
 export const MOST_RECOVERED = 1_000;
 /** Positions of the feed that are searched at once for events to recover. */
 export const RECOVERY_PORTION = 1_000;
-/** Milliseconds until the next turn of a webhook with too many queued deliveries. */
+/** Milliseconds until the next round of a webhook with too many queued deliveries. */
 export const WAITING_PAUSE = 4 * SECOND;
-/** When a turn is due that waits for an event. */
+/** When a round is due that waits for an event. */
 export const NEVER = Infinity as Instant;
 
 /** Events of the feed that will be queued again. */
@@ -82,24 +82,24 @@ export function decidePortion({ since, after, end }: Recovery, purged: EventPosi
     : { after: start, until: end, rest: undefined };
 }
 
-export interface TurnTimes {
-  /** No turn is due before, unless the owner asks for a delivery. */
+export interface RoundTimes {
+  /** No round is due before, unless the owner asks for a delivery. */
   readonly pausedUntil: Instant;
-  readonly turnAt: Instant;
+  readonly roundAt: Instant;
 }
 
 /**
- * The times after a turn. After the pause, the next turn is due at once if the feed may have more events for the webhook,
- * otherwise when a delivery is due.
+ * The times after a round. After the pause, the next round is due at once if the feed may have more events for the
+ * webhook, otherwise when a delivery is due.
  *
  * @param dueAt when the first queued delivery is due.
  */
-export function decideNextTurn(
+export function decideNextRound(
   { position, recovery, dueAt = NEVER }: FollowerState & { readonly dueAt?: Instant | undefined },
   pause: number,
   { end, now }: FeedEnd,
-): TurnTimes {
+): RoundTimes {
   const pausedUntil = later(now, pause);
   const mayHaveMore = position < end || recovery !== undefined;
-  return { pausedUntil, turnAt: instant(Math.max(pausedUntil, mayHaveMore ? now : dueAt)) };
+  return { pausedUntil, roundAt: instant(Math.max(pausedUntil, mayHaveMore ? now : dueAt)) };
 }

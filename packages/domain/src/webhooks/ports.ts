@@ -1,11 +1,12 @@
 import type { SystemPorts } from '../kernel/ports.js';
-import type { WebhookQueue } from './webhook-queue.js';
+import type { WebhookDeliveries, WebhookQueue } from './webhook-queue.js';
 import type { WebhookRepository } from './webhook-repository.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 export interface WebhookPorts extends SystemPorts {
   readonly webhooks: WebhookRepository;
-  readonly webhookDeliveries: WebhookQueue;
+  readonly webhookDeliveries: WebhookDeliveries;
+  readonly webhookQueue: WebhookQueue;
   readonly webhookSender: WebhookSender;
 }
 

@@ -34,7 +34,7 @@ import {
 } from './webhook-fields.js';
 import { newWebhookSecret } from './webhook-secrets.js';
 
-export { DeliverWebhooks, type WebhookAttempt } from './deliver-webhooks.js';
+export { DeliverWebhooks, type WebhookReport } from './deliver-webhooks.js';
 export * from './operator-use-cases.js';
 export { ReencryptWebhooks, type Reencryption } from './reencrypt-webhooks.js';
 
@@ -174,13 +174,13 @@ export class PingWebhook {
   }
 }
 
-/** Makes the next turn due of each webhook for which the feed has events. Called after events were published. */
+/** Makes the next round due of each webhook for which the feed has events. Called after events were published. */
 export class WakeWebhooks {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhookDeliveries'>) {}
+  constructor(private readonly ports: Pick<WebhookPorts, 'webhookQueue'>) {}
 
   /** Returns their number. */
   async execute(): Promise<number> {
-    return this.ports.webhookDeliveries.wake();
+    return this.ports.webhookQueue.wake();
   }
 }
 

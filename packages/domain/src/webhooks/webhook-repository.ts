@@ -64,7 +64,7 @@ export interface WebhookRepository {
   list(accountId: AccountId): Promise<readonly Webhook[]>;
   /**
    * Stores the webhook that `decide` returns. If its URL or status changes, earlier failures no longer count, and its
-   * next turn is due at once, or when the current one has ended. One that gets enabled receives no event that happened
+   * next round is due at once, or when the current one has ended. One that gets enabled receives no event that happened
    * while it was disabled.
    */
   change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook>;

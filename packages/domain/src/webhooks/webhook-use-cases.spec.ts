@@ -5,7 +5,7 @@ import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { byOperator, inMemoryPorts, unchanged } from '../testing/index.js';
 import { PAUSES } from './delivery.js';
-import type { WebhookAttempt } from './use-cases.js';
+import type { WebhookReport } from './use-cases.js';
 import { MOST_WEBHOOKS } from './webhook.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1));
@@ -20,12 +20,12 @@ async function openStore({ mailsAccounts = true } = {}) {
   const ping = async (times = 1) => {
     for (let count = 0; count < times; count += 1) await application.pingWebhook.execute(own);
   };
-  /** Takes one turn and returns its attempts. */
+  /** Takes one round and returns its attempts. */
   const deliver = async () => {
-    const attempts: WebhookAttempt[] = [];
+    const attempts: WebhookReport[] = [];
     await application.wakeWebhooks.execute();
-    const turn = await application.deliverWebhooks.execute((each) => attempts.push(each));
-    return { attempts, ...turn };
+    const round = await application.deliverWebhooks.execute((each) => attempts.push(each));
+    return { attempts, ...round };
   };
   const { clock, webhookSender: receiver } = ports;
   const deliveries = async () => (await application.listDeliveries.execute(own)).items;
@@ -216,7 +216,7 @@ describe('delivering to webhooks', () => {
     }
   });
 
-  it('sends the deliveries of a turn at the same time, at most 20', async () => {
+  it('sends the deliveries of a round at the same time, at most 20', async () => {
     const { ping, deliver, addAnimal, publishEvents } = await openStore();
     await ping(20);
     await addAnimal.execute({ name: 'Luna', categoryId: 1n });

@@ -4,8 +4,8 @@ import type { EventPosition } from '../events/event.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { anAccount } from '../testing/builders.js';
 import { decisions } from '../testing/index.js';
-import { decideTurnEnd, PAUSES, type Receiver, type TurnEnd } from './delivery.js';
-import { decideNextTurn, decidePortion, decideSwitch, NEVER } from './follower.js';
+import { decideRoundEnd, PAUSES, type Receiver, type RoundEnd } from './delivery.js';
+import { decideNextRound, decidePortion, decideSwitch, NEVER } from './follower.js';
 import {
   decideCreation,
   decidePing,
@@ -160,33 +160,33 @@ describe('the decisions on webhooks', () => {
   });
 });
 
-describe('the end of a turn', () => {
+describe('the end of a round', () => {
   const { id, accountId, description, status, updatedAt } = webhook;
-  const failing = { failedTurns: 0, failingSince: undefined, attemptedAt: undefined };
+  const failing = { failedRounds: 0, failingSince: undefined, attemptedAt: undefined };
   const works: Receiver = { id, accountId, url: URL, description, status, updatedAt, ...failing };
-  const failingFor = (failedTurns: number, time: number): Receiver => ({
+  const failingFor = (failedRounds: number, time: number): Receiver => ({
     ...works,
-    failedTurns,
+    failedRounds,
     failingSince: later(at, -time),
     attemptedAt: later(at, -HOUR),
   });
-  const ended = (end: Partial<TurnEnd> = {}): TurnEnd => ({
+  const ended = (end: Partial<RoundEnd> = {}): RoundEnd => ({
     status,
     updatedAt,
-    failedTurns: 0,
+    failedRounds: 0,
     failingSince: undefined,
     pause: 0,
     isFailing: false,
     ...end,
   });
-  const failed = (failedTurns: number, since: number, pause: number, end: Partial<TurnEnd> = {}) =>
-    ended({ failedTurns, failingSince: later(at, -since), pause, ...end });
+  const failed = (failedRounds: number, since: number, pause: number, end: Partial<RoundEnd> = {}) =>
+    ended({ failedRounds, failingSince: later(at, -since), pause, ...end });
   const disabled = { status: 'disabled', updatedAt: at } as const;
   const answers = (...statuses: number[]) => statuses.map((each) => ({ status: each, retryAfter: undefined }));
   const asking = (asked: number, retryAfter: number) => [{ status: asked, retryAfter }];
 
   const given = decisions({ it, expect }, (receiver: Receiver, responses: readonly (WebhookResponse | undefined)[]) =>
-    decideTurnEnd(receiver, { url: URL, responses }, at),
+    decideRoundEnd(receiver, { url: URL, responses }, at),
   );
   const noAnswer = [{ status: 500, retryAfter: undefined }, undefined];
   given('a receiver that works', works)
@@ -289,20 +289,20 @@ describe('how a webhook follows the feed', () => {
   const resting = decisions(
     { it, expect },
     (state: ReturnType<typeof follower> & { readonly dueAt?: Instant }, pause: number) =>
-      decideNextTurn(state, pause, feed),
+      decideNextRound(state, pause, feed),
   );
   const atEnd = { position: place(9), recovery: undefined };
   const pausedUntil = later(at, MINUTE);
   resting('one that is behind', follower())
-    .when('its turn ends', 0)
-    .then('the next one is due', { pausedUntil: at, turnAt: at });
+    .when('its round ends', 0)
+    .then('the next one is due', { pausedUntil: at, roundAt: at });
   resting('one that recovers', { ...atEnd, recovery: recovery(3) })
-    .when('its turn ends with a pause', MINUTE)
-    .then('the next one is due then', { pausedUntil, turnAt: pausedUntil });
+    .when('its round ends with a pause', MINUTE)
+    .then('the next one is due then', { pausedUntil, roundAt: pausedUntil });
   resting('one with a delivery that is due later', { ...atEnd, dueAt: later(at, HOUR) })
-    .when('its turn ends with a pause', MINUTE)
-    .then('the next one is due with it', { pausedUntil, turnAt: later(at, HOUR) });
+    .when('its round ends with a pause', MINUTE)
+    .then('the next one is due with it', { pausedUntil, roundAt: later(at, HOUR) });
   resting('one that has everything', atEnd)
-    .when('its turn ends', 0)
-    .then('none is due', { pausedUntil: at, turnAt: NEVER });
+    .when('its round ends', 0)
+    .then('none is due', { pausedUntil: at, roundAt: NEVER });
 });

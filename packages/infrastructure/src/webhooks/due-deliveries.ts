@@ -22,12 +22,12 @@ export interface DueRow {
   readonly sequence: bigint | null;
   readonly createdAt: bigint;
   readonly data: string | null;
-  /** How many deliveries are due, at most the limit. The turn may have fewer rows, because its bytes are limited. */
+  /** How many deliveries are due, at most the limit. The round may have fewer rows, because its bytes are limited. */
   readonly found: number;
 }
 
-/** What a turn sends, or the milliseconds that follow if that is nothing. */
-export interface FilledTurn {
+/** What a round sends, or the milliseconds that follow if that is nothing. */
+export interface FilledRound {
   readonly rows: readonly DueRow[];
   readonly pause: number;
 }

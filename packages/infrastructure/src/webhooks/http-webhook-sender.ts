@@ -9,7 +9,7 @@ import { type ResolveName, resolveName, type WebhookPolicy, WebhookTargets } fro
 
 /** Milliseconds in which the name of a new webhook must be resolved. */
 const CHECK_TIMEOUT = 5 * SECOND;
-/** Milliseconds in which a response's body is read, so that a receiver whose body stalls doesn't hold its turn. */
+/** Milliseconds in which a response's body is read, so that a receiver whose body stalls doesn't hold its round. */
 const BODY_TIMEOUT = SECOND;
 /** Bytes of a response's headers. */
 const MOST_HEADERS = 16 * 1_024;

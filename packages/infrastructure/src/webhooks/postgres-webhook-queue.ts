@@ -1,51 +1,36 @@
 import {
   type DeliveryAttempt,
-  type DeliveryId,
   type DeliveryOutcome,
-  type DeliveryQuery,
-  type DeliveryWithBody,
   type DueDelivery,
-  type EndedTurn,
+  type EndedRound,
   type Instant,
   instant,
   MINUTE,
   type Receiver,
-  type Transaction,
-  type Turn,
-  type TurnRequest,
+  type Round,
+  type RoundRequest,
   type WebhookBacklog,
-  type WebhookDelivery,
-  type WebhookId,
   type WebhookQueue,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { DeliveryIds } from './delivery-ids.js';
 import { deliveryFrom } from './due-deliveries.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { SettledDeliveries } from './settled-deliveries.js';
-import { ShownDeliveries } from './shown-deliveries.js';
 import { secretsFrom } from './stored-secrets.js';
 import { readBacklog, wakeReceivers } from './untaken-events.js';
 import { WebhookPurge } from './webhook-purge.js';
-import { receiverFrom, type TurnRow, WebhookTurns } from './webhook-turns.js';
+import { receiverFrom, type RoundRow, WebhookRounds } from './webhook-rounds.js';
 
-/** The most turns without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
-const MOST_EMPTY_TURNS = 1_000;
-/** Milliseconds until the next turn of a webhook whose secret can't be decrypted. */
+/** The most rounds without a delivery that one call takes and ends. Then the webhook waits, so they are rarely many. */
+const MOST_EMPTY_ROUNDS = 1_000;
+/** Milliseconds until the next round of a webhook whose secret can't be decrypted. */
 const UNREADABLE_PAUSE = MINUTE;
 
-const RECOVER = `
-  UPDATE webhooks SET
-    recovering_since = $2, recovery_position = NULL, recovery_end = event_feed_end(),
-    paused_until = '-infinity', turn_at = greatest(busy_until, now())
-  WHERE id = $1`;
-
 export class PostgresWebhookQueue implements WebhookQueue {
-  private readonly turns: WebhookTurns;
+  private readonly rounds: WebhookRounds;
   private readonly settled: SettledDeliveries;
-  private readonly shown: ShownDeliveries;
   private readonly purge: WebhookPurge;
 
   constructor(
@@ -53,9 +38,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
     private readonly cipher: Lazy<SecretCipher>,
     private readonly ids: Lazy<DeliveryIds>,
   ) {
-    this.turns = new WebhookTurns(dataSource);
+    this.rounds = new WebhookRounds(dataSource);
     this.settled = new SettledDeliveries(dataSource, ids);
-    this.shown = new ShownDeliveries(dataSource, ids);
     this.purge = new WebhookPurge(dataSource);
   }
 
@@ -63,23 +47,22 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return wakeReceivers(this.dataSource);
   }
 
-  async takeTurn(request: TurnRequest): Promise<Turn | undefined> {
-    for (let empty = 0; empty < MOST_EMPTY_TURNS; empty += 1) {
-      const claimed = await this.turns.claim(request);
+  async takeRound(request: RoundRequest): Promise<Round | undefined> {
+    for (let empty = 0; empty < MOST_EMPTY_ROUNDS; empty += 1) {
+      const claimed = await this.rounds.claim(request);
       if (claimed === undefined) return undefined;
-      const { turn: row } = claimed;
-      const previousUntil = row.previousUntil === null ? undefined : instant(row.previousUntil.getTime());
-      const secrets = secretsFrom({ ...row, previousUntil }, await this.cipher.get());
+      const { round: row } = claimed;
+      const secrets = secretsFrom(row, await this.cipher.get());
       if (secrets === undefined) {
         await this.pass(row, UNREADABLE_PAUSE);
         continue;
       }
-      const { rows, pause } = await this.turns.fill(row, claimed.rows, request.limit);
+      const { rows, pause } = await this.rounds.fill(row, claimed.rows, request.limit);
       if (rows.length > 0) {
         const ids = await this.ids.get();
         const deliveries = rows.map((due) => deliveryFrom(due, row.id, ids));
         const takenAt = instant(Number(row.takenAt));
-        return { number: row.turn, takenAt, receiver: receiverFrom(row), secrets, deliveries };
+        return { number: row.round, takenAt, receiver: receiverFrom(row), secrets, deliveries };
       }
       await this.pass(row, pause);
     }
@@ -90,36 +73,15 @@ export class PostgresWebhookQueue implements WebhookQueue {
     await this.settled.add({ delivery, outcome, attempt });
   }
 
-  async endTurn(
-    { receiver: { id }, number }: Turn,
+  async endRound(
+    { receiver: { id }, number }: Round,
     took: number,
-    decide: (receiver: Receiver) => EndedTurn,
+    decide: (receiver: Receiver) => EndedRound,
   ): Promise<void> {
-    await this.turns.end({ id, turn: number }, (receiver) => {
+    await this.rounds.end({ id, round: number }, (receiver) => {
       const { end, notice } = decide(receiver);
       return { end: { ...end, took }, notice };
     });
-  }
-
-  async ping(id: WebhookId, createdAt: Instant, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
-    return this.shown.ping(id, createdAt, transaction);
-  }
-
-  async list(query: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    return this.shown.list(query);
-  }
-
-  async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {
-    return this.shown.find(webhookId, id);
-  }
-
-  async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
-    return this.shown.retry(webhookId, id, transaction);
-  }
-
-  async recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void> {
-    const values = [webhookId, new Date(since)];
-    await writeToDatabase(this.dataSource, (manager) => manager.query(RECOVER, values), transaction);
   }
 
   async backlog(): Promise<WebhookBacklog> {
@@ -134,8 +96,8 @@ export class PostgresWebhookQueue implements WebhookQueue {
     return this.purge.forgotten();
   }
 
-  /** Ends a turn without an attempt. The next one is due after `pause` milliseconds at the earliest. */
-  private async pass(row: TurnRow, pause: number): Promise<void> {
-    await this.turns.end(row, (receiver) => ({ end: { ...receiver, pause } }));
+  /** Ends a round without an attempt. The next one is due after `pause` milliseconds at the earliest. */
+  private async pass(row: RoundRow, pause: number): Promise<void> {
+    await this.rounds.end(row, (receiver) => ({ end: { ...receiver, pause } }));
   }
 }

@@ -33,7 +33,7 @@ interface Settled {
   readonly attempt: DeliveryAttempt;
 }
 
-/** Stores the outcomes of attempts, those of all turns of this process together. */
+/** Stores the outcomes of attempts, those of all rounds of this process together. */
 export class SettledDeliveries {
   private readonly batch = new Batch<Settled, void>(
     async (one) => this.store([one]),

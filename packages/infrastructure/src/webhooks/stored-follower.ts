@@ -32,7 +32,7 @@ export const RECOVERY = `
 
 /**
  * Reads how far a webhook has followed the feed, after it was locked: a statement that waits for a lock doesn't see what
- * was stored meanwhile. A due time is rounded up, so that no turn comes before its delivery.
+ * was stored meanwhile. A due time is rounded up, so that no round comes before its delivery.
  */
 const READ_FOLLOWER: Statement = {
   name: 'webhooks follower',
@@ -45,7 +45,7 @@ const READ_FOLLOWER: Statement = {
   FROM webhooks, event_feed WHERE id = $1`,
 };
 
-/** A follower, and what the next turn depends on besides. */
+/** A follower, and what the next round depends on besides. */
 export interface StoredFollower extends FollowerState, FeedEnd {
   /** When the first queued delivery is due. */
   readonly dueAt: Instant | undefined;

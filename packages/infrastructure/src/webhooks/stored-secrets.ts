@@ -2,23 +2,13 @@ import { type Instant, type SecretRotation, stillSigning, type WebhookSecrets } 
 import type { Encrypted, SecretCipher } from './secret-cipher.js';
 import type { StoredPastSecret, WebhookRow } from './webhook.schema.js';
 
-type PastRow = Pick<WebhookRow, 'pastSecrets' | 'previousSecret' | 'previousUntil'>;
-export type SecretRow = Pick<WebhookRow, 'id' | 'secret'> & PastRow;
-
-/**
- * The replaced secrets, the latest first. The previous version of this service stores the latest in `previous_secret`.
- * Once it can no longer run beside this one, in the next release, the column can be dropped.
- */
-export function pastOf({ pastSecrets, previousSecret, previousUntil }: PastRow): readonly StoredPastSecret[] {
-  if (previousSecret === null || previousUntil === undefined) return pastSecrets;
-  return [{ secret: previousSecret, key: null, until: previousUntil }, ...pastSecrets];
-}
+export type SecretRow = Pick<WebhookRow, 'id' | 'secret' | 'pastSecrets'>;
 
 /** Undefined if the current secret was encrypted with a key that this process doesn't have. */
 export function secretsFrom(row: SecretRow, cipher: SecretCipher): WebhookSecrets | undefined {
   const current = cipher.decrypt(row.secret, row.id);
   if (current === undefined) return undefined;
-  const past = pastOf(row).flatMap((each) => {
+  const past = row.pastSecrets.flatMap((each) => {
     const secret = cipher.decrypt(each.secret, row.id);
     return secret === undefined ? [] : [{ secret, until: each.until }];
   });
@@ -31,18 +21,15 @@ export function secretsFrom(row: SecretRow, cipher: SecretCipher): WebhookSecret
  */
 export function rotated(row: WebhookRow, { webhook, secret, until }: SecretRotation, cipher: SecretCipher) {
   const replaced = { secret: row.secret, key: row.secretKey, until };
-  const past = [replaced, ...stillSigning(pastOf(row), webhook.updatedAt)];
+  const past = [replaced, ...stillSigning(row.pastSecrets, webhook.updatedAt)];
   return columns(cipher.encrypt(secret, row.id), past);
 }
 
-/**
- * The columns, encrypted with the first key of the cipher. Undefined if the current secret can't be decrypted.
- * `secretKey` isn't read, because the previous version changes the secret without it.
- */
+/** The columns, encrypted with the first key of the cipher. Undefined if the current secret can't be decrypted. */
 export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher) {
   const current = cipher.renew(row.secret, row.id);
   if (current === undefined) return undefined;
-  const past = stillSigning(pastOf(row), now).map((each) => {
+  const past = stillSigning(row.pastSecrets, now).map((each) => {
     const renewed = cipher.renew(each.secret, row.id) ?? each;
     return { secret: renewed.secret, key: renewed.key, until: each.until };
   });
@@ -51,7 +38,7 @@ export function reencrypted(row: WebhookRow, now: Instant, cipher: SecretCipher)
 
 /** Whether the row has these columns already. */
 export function isStored(row: WebhookRow, { secret, secretKey, pastSecrets }: ReturnType<typeof columns>): boolean {
-  if (row.secret !== secret || row.secretKey !== secretKey || row.previousSecret !== null) return false;
+  if (row.secret !== secret || row.secretKey !== secretKey) return false;
   if (row.pastSecrets.length !== pastSecrets.length) return false;
   return pastSecrets.every((each, index) => {
     const stored = row.pastSecrets[index];
@@ -60,5 +47,5 @@ export function isStored(row: WebhookRow, { secret, secretKey, pastSecrets }: Re
 }
 
 function columns({ secret, key }: Encrypted, pastSecrets: readonly StoredPastSecret[]) {
-  return { secret, secretKey: key, pastSecrets, previousSecret: null };
+  return { secret, secretKey: key, pastSecrets };
 }

@@ -27,26 +27,22 @@ import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { SecretCipher } from './secret-cipher.js';
 import { readFollower } from './stored-follower.js';
-import { isStored, pastOf, reencrypted, rotated } from './stored-secrets.js';
+import { isStored, reencrypted, rotated } from './stored-secrets.js';
+import { wakeReceiver } from './untaken-events.js';
 import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
 
-/** Set if the URL or the status changes: there are no failures yet, and a turn is due now, or after the current one. */
-const ANEW = {
-  failedTurns: 0,
-  failingSince: () => 'NULL',
-  pausedUntil: () => "'-infinity'",
-  turnAt: () => 'greatest(busy_until, now())',
-};
+/** Set if the URL or the status changes. */
+const WITHOUT_FAILURES = { failedRounds: 0, failingSince: () => 'NULL' };
 
 /** Deletes the webhook. The worker deletes its deliveries later, in portions, because there may be millions. */
 const DELETE = `
   WITH gone AS (DELETE FROM webhooks WHERE id = $1 RETURNING id)
   INSERT INTO deleted_webhooks (id) SELECT id FROM gone`;
 
-/** Counts webhooks by the keys of all their secrets. The key of a `previous_secret` (see `pastOf`) is unknown. */
+/** Counts webhooks by the keys of all their secrets. */
 const COUNT_BY_KEYS = `
-  SELECT jsonb_build_array(secret_key) || jsonb_path_query_array(past_secrets, '$[*].key')
-    || CASE WHEN previous_secret IS NULL THEN '[]'::jsonb ELSE '[null]'::jsonb END AS keys, count(*)::integer AS webhooks
+  SELECT jsonb_build_array(secret_key) || jsonb_path_query_array(past_secrets, '$[*].key') AS keys,
+    count(*)::integer AS webhooks
   FROM webhooks GROUP BY 1`;
 
 export class TypeOrmWebhookRepository implements WebhookRepository {
@@ -91,7 +87,12 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
       const { id, url, status } = webhook;
       const switched = status === state.webhook?.status ? undefined : await this.switched(webhook, transaction);
       const isAnew = switched !== undefined || url !== state.webhook?.url;
-      await manager.update(webhookSchema, { id }, { ...fieldsOf(webhook), ...(isAnew && ANEW), ...switched });
+      await manager.update(
+        webhookSchema,
+        { id },
+        { ...fieldsOf(webhook), ...(isAnew && WITHOUT_FAILURES), ...switched },
+      );
+      if (isAnew) await wakeReceiver(manager, id);
       return webhook;
     });
   }
@@ -101,7 +102,7 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     return inTransaction(this.dataSource, async (manager) => {
       const authority = await lockAuthority(manager, command);
       const row = await find(manager, command, 'for_no_key_update');
-      const past = row === undefined ? [] : pastOf(row).map(({ until }) => ({ until }));
+      const past = row === undefined ? [] : row.pastSecrets.map(({ until }) => ({ until }));
       const rotation = decide({ ...authority, webhook: row && webhookFrom(row), past });
       if (row === undefined) throw new Error('it was decided on nothing');
       const { id, updatedAt } = rotation.webhook;

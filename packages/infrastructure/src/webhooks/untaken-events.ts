@@ -5,8 +5,9 @@ import {
   isForAll,
   MOST_COUNTED,
   type WebhookBacklog,
+  type WebhookId,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { readFromDatabase } from '../database/on-database.js';
 import { writeToDatabase } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
@@ -15,7 +16,7 @@ import { EVERYBODY } from '../events/outbox.js';
 const KNOWN = [EVENT_TYPES, EVENT_TYPES.map(isForAll)];
 
 /**
- * For each webhook whose next turn isn't due, but for which the feed has an event after its position: makes the turn
+ * For each webhook whose next round isn't due, but for which the feed has an event after its position: makes the round
  * due as soon as the pause after the last one is over. The feed is searched by one index, for one event of each type.
  * Locked rows are skipped until the next time.
  */
@@ -61,6 +62,12 @@ const BACKLOG = `
       SELECT FROM webhooks WHERE status = 'enabled' AND failed_turns > 0 LIMIT ${MOST_COUNTED}
     ) AS counted) AS failing,
     (SELECT min(turn_at) FROM served WHERE failed_turns = 0 AND turn_at <= now() AND busy_until <= now()) AS "dueSince"`;
+
+/** Makes the webhook's next round due at the owner's request: now, without a pause, or once the current one has ended. */
+export async function wakeReceiver(manager: EntityManager, id: WebhookId): Promise<void> {
+  const text = `UPDATE webhooks SET paused_until = '-infinity', turn_at = greatest(busy_until, now()) WHERE id = $1`;
+  await manager.query(text, [id]);
+}
 
 /** Returns the number of webhooks. */
 export async function wakeReceivers(dataSource: DataSource): Promise<number> {

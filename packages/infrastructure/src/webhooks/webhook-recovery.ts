@@ -11,13 +11,13 @@ import type { DataSource } from 'typeorm';
 import { queryPreparedObjects, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { EVERYBODY } from '../events/outbox.js';
-import { type DueRow, dueOf, type FilledTurn } from './due-deliveries.js';
+import { type DueRow, dueOf, type FilledRound } from './due-deliveries.js';
 import { dateOf, RECOVERY, recoveryFrom, type RecoveryRow } from './stored-follower.js';
 
-/** Portions that a turn searches until one has events for the webhook. */
+/** Portions that a round searches until one has events for the webhook. */
 const MOST_PORTIONS = 3;
 
-/** Milliseconds from a turn with a search until the next turn. */
+/** Milliseconds from a round with a search until the next round. */
 const SEARCH_PAUSE = 250;
 
 const DUE = { name: 'webhooks due', text: dueOf('$1', '$2') };
@@ -43,7 +43,7 @@ const BEGIN_RECOVERY = {
   WHERE id = $1 AND turns = $2 AND recovery_position IS NULL`,
 };
 
-/** Locks the webhook. No row if it was deleted, or has a later turn. */
+/** Locks the webhook. No row if it was deleted, or has a later round. */
 const LOCK = {
   name: 'webhooks lock recovery',
   text: `SELECT ${RECOVERY}, event_feed.purged_position AS purged FROM webhooks, event_feed WHERE id = $1 AND turns = $2
@@ -78,9 +78,9 @@ const QUEUED = {
   ) AS queued`,
 };
 
-interface RecoveringTurn {
+interface RecoveringRound {
   readonly id: WebhookId;
-  readonly turn: number;
+  readonly round: number;
 }
 
 /** Queues old events again, portion by portion. */
@@ -91,24 +91,24 @@ export class WebhookRecovery {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Recovers portions of the feed until one has events for the webhook, at most as many as a turn may search. `pause`
+   * Recovers portions of the feed until one has events for the webhook, at most as many as a round may search. `pause`
    * follows if there are none.
    */
-  async fill(turn: RecoveringTurn, limit: number): Promise<FilledTurn> {
-    const [{ count } = { count: 0 }] = await this.run<{ count: number }>(QUEUED, [turn.id]);
+  async fill(round: RecoveringRound, limit: number): Promise<FilledRound> {
+    const [{ count } = { count: 0 }] = await this.run<{ count: number }>(QUEUED, [round.id]);
     if (count >= MOST_RECOVERED || this.isSearching) return { rows: [], pause: WAITING_PAUSE };
     this.isSearching = true;
     try {
-      return { rows: await this.search(turn, limit), pause: SEARCH_PAUSE };
+      return { rows: await this.search(round, limit), pause: SEARCH_PAUSE };
     } finally {
       this.isSearching = false;
     }
   }
 
-  private async search({ id, turn }: RecoveringTurn, limit: number): Promise<readonly DueRow[]> {
-    await this.run(BEGIN_RECOVERY, [id, turn]);
+  private async search({ id, round }: RecoveringRound, limit: number): Promise<readonly DueRow[]> {
+    await this.run(BEGIN_RECOVERY, [id, round]);
     for (let portions = 0; portions < MOST_PORTIONS; portions += 1) {
-      const isRecovering = await this.recoverPortion({ id, turn });
+      const isRecovering = await this.recoverPortion({ id, round });
       const rows = await this.run<DueRow>(DUE, [id, limit]);
       if (rows.length > 0 || !isRecovering) return rows;
     }
@@ -116,9 +116,9 @@ export class WebhookRecovery {
   }
 
   /** Returns whether more portions are left. */
-  private async recoverPortion({ id, turn }: RecoveringTurn): Promise<boolean> {
+  private async recoverPortion({ id, round }: RecoveringRound): Promise<boolean> {
     return inTransaction(this.dataSource, async (_, transaction) => {
-      const [row] = await this.run<RecoveryRow & { readonly purged: EventPosition }>(LOCK, [id, turn], transaction);
+      const [row] = await this.run<RecoveryRow & { readonly purged: EventPosition }>(LOCK, [id, round], transaction);
       const recovery = row && recoveryFrom(row);
       if (row === undefined || recovery === undefined) return false;
       const { after, until, rest } = decidePortion(recovery, row.purged);

@@ -16,25 +16,22 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   types: readonly EventType[] | null;
   description: string | null;
   secret: string;
-  /** Only the previous version writes these two columns. */
-  previousSecret: string | null;
-  previousUntil: Instant | undefined;
-  /** The number of turns so far; it identifies the latest one. */
-  turns: number;
-  /** When the next turn is due: not before `busyUntil`, nor before a delivery is due. Infinity without any delivery. */
-  turnAt: Instant;
-  /** The end of the turn's lease, or of the pause after it. */
+  /** The number of rounds so far; it identifies the latest one. */
+  rounds: number;
+  /** When the next round is due: not before `busyUntil`, nor before a delivery is due. Infinity without any delivery. */
+  roundAt: Instant;
+  /** The end of the round's lease, or of the pause after it. */
   busyUntil: Instant;
-  failedTurns: number;
+  failedRounds: number;
   failingSince: Instant | undefined;
   /** It has taken the events of the feed up to this position. */
   feedPosition: bigint;
   /** It gets no event that happened before. Undefined for a webhook from before this column. */
   followsSince: Instant | undefined;
-  /** The end of the pause after its last turn. */
+  /** The end of the pause after its last round. */
   pausedUntil: Instant;
-  /** Milliseconds that its last turn took. Null before the first one. */
-  turnTook: number | null;
+  /** Milliseconds that its last round took. Null before the first one. */
+  roundTook: number | null;
   /** When a delivery was last attempted. */
   attemptedAt: Instant | undefined;
   /** The events after this position, up to `recoveryEnd`, must still be recovered. Null until the begin is found. */
@@ -60,14 +57,12 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     description: { type: 'text', nullable: true },
     status: { type: 'text' },
     secret: { type: 'text' },
-    previousSecret: { name: 'previous_secret', type: 'text', nullable: true },
-    previousUntil: { name: 'previous_until', type: 'timestamptz', nullable: true, transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
-    turns: { type: 'integer', default: 0 },
-    turnAt: { name: 'turn_at', type: 'timestamptz', default: () => "'infinity'", ...OF_THE_QUEUE },
+    rounds: { name: 'turns', type: 'integer', default: 0 },
+    roundAt: { name: 'turn_at', type: 'timestamptz', default: () => "'infinity'", ...OF_THE_QUEUE },
     busyUntil: { name: 'busy_until', type: 'timestamptz', default: () => 'now()', ...OF_THE_QUEUE },
-    failedTurns: { name: 'failed_turns', type: 'integer', default: 0 },
+    failedRounds: { name: 'failed_turns', type: 'integer', default: 0 },
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
     feedPosition: {
       name: 'feed_position',
@@ -85,7 +80,7 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
       ...OF_THE_QUEUE,
     },
     pausedUntil: { name: 'paused_until', type: 'timestamptz', default: () => "'-infinity'", ...OF_THE_QUEUE },
-    turnTook: { name: 'turn_took', type: 'integer', nullable: true, ...OF_THE_QUEUE },
+    roundTook: { name: 'turn_took', type: 'integer', nullable: true, ...OF_THE_QUEUE },
     attemptedAt: { name: 'attempted_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     recoveringSince: { name: 'recovering_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
     recoveryPosition: { name: 'recovery_position', type: 'bigint', nullable: true, ...OF_THE_QUEUE },

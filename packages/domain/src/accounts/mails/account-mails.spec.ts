@@ -5,7 +5,7 @@ import { createApplication } from '../../application.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { inMemoryPorts } from '../../testing/index.js';
 import { type AccountMailId, decideMailTo, LINK_TTL, MOST_LINKS, SIGN_UP_TTL } from './account-mail.js';
-import type { AccountMailDelivery } from './deliver-account-mails.js';
+import type { AccountMailReport } from './deliver-account-mails.js';
 import type { AccountId } from '../account.js';
 import { PLANS } from '../plan.js';
 
@@ -21,7 +21,7 @@ function openStore() {
   const signUp = (email = EMAIL) => application.signUp.execute({ email, password: PASSWORD });
   const signIn = (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password });
   const deliver = async () => {
-    const deliveries: AccountMailDelivery[] = [];
+    const deliveries: AccountMailReport[] = [];
     await application.deliverAccountMails.execute({ onAttempt: (delivery) => deliveries.push(delivery) });
     return deliveries;
   };

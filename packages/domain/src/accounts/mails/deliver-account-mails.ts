@@ -1,4 +1,9 @@
-import { type Attempt, type BatchCalls, deliverBatch, type DeliveryOptions } from '../../deliveries/deliver-batch.js';
+import {
+  type BatchCalls,
+  deliverBatch,
+  type DeliveryOptions,
+  type DeliveryReport,
+} from '../../deliveries/deliver-batch.js';
 import type { Backlog } from '../../deliveries/delivery-queue.js';
 import { randomBase62 } from '../../kernel/base62.js';
 import { canonicalAddress } from '../address.js';
@@ -11,7 +16,8 @@ const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
 type ReportedMail = Pick<ClaimedAccountMail, 'id' | 'kind'>;
 
-export type AccountMailDelivery = Attempt<ReportedMail>;
+/** What is reported of an attempt to deliver a mail. */
+export type AccountMailReport = DeliveryReport<ReportedMail>;
 
 /**
  * Each attempt generates a token, if the mail has a link, and stores only its hash before the mail is sent. A mail whose

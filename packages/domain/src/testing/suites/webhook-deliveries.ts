@@ -4,21 +4,22 @@ import type { PagePosition } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import { deliveryBody, type DeliveryId, PING, pingData } from '../../webhooks/delivery.js';
 import { MOST_PINGS, type WebhookId } from '../../webhooks/webhook.js';
-import type { WebhookQueue } from '../../webhooks/webhook-queue.js';
+import type { WebhookDeliveries, WebhookQueue } from '../../webhooks/webhook-queue.js';
 import { atOnce, byOperator, NOON, present, tried } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 import { idsOf, type WebhookStore } from './webhook-store.js';
 
-/** What every `WebhookQueue` guarantees about the deliveries that it stores. Each test begins without webhooks. */
+/** What every `WebhookQueue`, and its `WebhookDeliveries`, guarantee about what is stored. Each test begins without webhooks. */
 export function webhookDeliveries(
   { describe, it, beforeAll, beforeEach, expect }: TestFramework,
   opened: () => WebhookStore,
 ): void {
   let store: WebhookStore;
   let queue: WebhookQueue;
+  let deliveries: WebhookDeliveries;
   beforeAll(() => {
     store = opened();
-    queue = store.queue;
+    ({ queue, deliveries } = store);
   });
 
   describe('records an attempt', () => {
@@ -27,12 +28,12 @@ export function webhookDeliveries(
       await store.deliver();
       const webhook = await store.add();
       const [sent, postponed, failed, waiting] = await store.ping(webhook, 4);
-      const turn = await store.dueTurn({ limit: 3 });
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 204);
-      await store.settle(turn.deliveries[1], { status: 'queued', pause: HOUR }, 500);
-      await store.settle(turn.deliveries[2], { status: 'failed' });
-      await store.endTurn(turn);
-      const all = await queue.list({ webhookId: webhook.id, limit: 100 });
+      const round = await store.dueRound({ limit: 3 });
+      await store.settle(round.deliveries[0], { status: 'sent' }, 204);
+      await store.settle(round.deliveries[1], { status: 'queued', pause: HOUR }, 500);
+      await store.settle(round.deliveries[2], { status: 'failed' });
+      await store.endRound(round);
+      const all = await deliveries.list({ webhookId: webhook.id, limit: 100 });
       const attempted = (status?: number) => ({ attempts: 1, responseStatus: status, history: [tried(status)] });
       const ofPing = { eventId: undefined, type: PING, createdAt: NOON };
       const unattempted = { attempts: 0, responseStatus: undefined, history: [] };
@@ -43,42 +44,44 @@ export function webhookDeliveries(
         { ...ofPing, id: sent, status: 'sent', ...attempted(204) },
       ]);
       expect(all.map(({ nextAttemptAt }) => nextAttemptAt !== undefined)).toEqual([true, false, true, false]);
-      expect(idsOf(await store.dueTurn())).toEqual([waiting]);
+      expect(idsOf(await store.dueRound())).toEqual([waiting]);
       await store.letPass(HOUR);
-      expect(await store.dueTurn()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
+      expect(await store.dueRound()).toMatchObject({ deliveries: [{ id: waiting }, { id: postponed, failures: 1 }] });
     });
 
     it('in a history of the last ten, which a retry keeps', async () => {
       const webhook = await store.add();
       const [id] = await store.ping(webhook);
-      const [delivery] = (await store.dueTurn()).deliveries;
+      const [delivery] = (await store.dueRound()).deliveries;
       const answers = [undefined, ...Array.from({ length: 10 }, (_, index) => 500 + index)];
       for (const answer of answers) await store.settle(delivery, { status: 'queued', pause: 0 }, answer);
-      const again = await queue.retry(webhook.id, present(id));
+      const again = await deliveries.retry(webhook.id, present(id));
       expect(again).toMatchObject({ attempts: 0, responseStatus: 509, history: answers.slice(1).map(tried) });
     });
 
-    it('of a turn that is over too, but no failure of what was sent since', async () => {
+    it('of a round that is over too, but no failure of what was sent since', async () => {
       const webhook = await store.add();
-      await store.ping(webhook);
-      const stale = await store.dueTurn();
+      await store.ping(webhook, 2);
+      const stale = await store.dueRound();
       await store.letPass(MINUTE);
-      const current = await store.dueTurn();
+      const current = await store.dueRound();
       await store.settle(current.deliveries[0], { status: 'sent' }, 204);
       await store.settle(stale.deliveries[0], { status: 'queued', pause: 0 }, 500);
-      expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`]);
+      await store.settle(current.deliveries[1], { status: 'failed' }, 500);
+      await store.settle(stale.deliveries[1], { status: 'sent' }, 204);
+      expect(await store.statusesOf(webhook)).toEqual([`${PING} sent`, `${PING} sent`]);
     });
 
     it('unless the owner has queued the delivery again since: that is attempted', async () => {
       const webhook = await store.add();
       const [id] = await store.ping(webhook);
-      const turn = await store.dueTurn();
-      await queue.retry(webhook.id, present(id));
-      await store.finish(turn);
-      const again = await store.dueTurn();
+      const round = await store.dueRound();
+      await deliveries.retry(webhook.id, present(id));
+      await store.finish(round);
+      const again = await store.dueRound();
       expect(again.deliveries).toMatchObject([{ id, failures: 0, requeued: 1 }]);
       await store.finish(again);
-      expect(await store.takeTurn()).toBeUndefined();
+      expect(await store.takeRound()).toBeUndefined();
     });
   });
 
@@ -86,26 +89,26 @@ export function webhookDeliveries(
     const webhook = await store.add();
     const ids = (await store.ping(webhook, 4)).reverse();
     const list = async (place: PagePosition<DeliveryId>) =>
-      (await queue.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
+      (await deliveries.list({ webhookId: webhook.id, limit: 2, ...place })).map(({ id }) => id);
     expect(await list({})).toEqual(ids.slice(0, 2));
     for (const [place, id] of ids.entries()) {
       expect(await list({ after: id })).toEqual(ids.slice(place + 1, place + 3));
       expect(await list({ before: id })).toEqual(ids.slice(Math.max(0, place - 2), place));
     }
-    const [newest] = await queue.list({ webhookId: webhook.id, limit: 1 });
+    const [newest] = await deliveries.list({ webhookId: webhook.id, limit: 1 });
     const body = `{"type":"${PING}","timestamp":"${new Date(NOON).toISOString()}","data":${pingData(webhook.id)}}`;
-    expect(await queue.find(webhook.id, present(newest).id)).toEqual({ delivery: newest, body });
-    expect(await queue.find((await store.add()).id, present(newest).id)).toBeUndefined();
+    expect(await deliveries.find(webhook.id, present(newest).id)).toEqual({ delivery: newest, body });
+    expect(await deliveries.find((await store.add()).id, present(newest).id)).toBeUndefined();
   });
 
   it('shows the body of an event’s delivery as it is sent, and to nobody else', async () => {
     const [webhook, neighbour] = [await store.add(), await store.add({}, store.other)];
     await store.publishTwo();
-    for (const delivery of (await store.finishAll()).flatMap((turn) =>
-      turn.receiver.id === webhook.id ? turn.deliveries : [],
+    for (const delivery of (await store.finishAll()).flatMap((round) =>
+      round.receiver.id === webhook.id ? round.deliveries : [],
     )) {
-      expect((await queue.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
-      expect(await queue.find(neighbour.id, delivery.id)).toBeUndefined();
+      expect((await deliveries.find(webhook.id, delivery.id))?.body).toBe(deliveryBody(delivery));
+      expect(await deliveries.find(neighbour.id, delivery.id)).toBeUndefined();
     }
   });
 
@@ -114,29 +117,35 @@ export function webhookDeliveries(
     await atOnce(102, () => store.addAnimal());
     await store.publish();
     await store.deliver();
-    for (const limit of [101, 102]) expect(await queue.list({ webhookId: webhook.id, limit })).toHaveLength(limit);
+    for (const limit of [101, 102]) expect(await deliveries.list({ webhookId: webhook.id, limit })).toHaveLength(limit);
   });
 
   describe('changes nothing if the transaction fails, in which it', () => {
     const requests: Readonly<Record<string, (id: WebhookId, delivery: DeliveryId, within: Transaction) => unknown>> = {
-      pings: (id, _, within) => queue.ping(id, NOON, within),
-      retries: (id, delivery, within) => queue.retry(id, delivery, within),
-      recovers: (id, _, within) => queue.recover(id, instant(0), within),
+      pings: (id, _, within) => deliveries.ping(id, NOON, within),
+      'locks the webhook again, and pings': (id, _, within) =>
+        store.ports.webhooks.lock(
+          byOperator({ accountId: store.account.id, id }),
+          (_state, same) => deliveries.ping(id, NOON, same),
+          within,
+        ),
+      retries: (id, delivery, within) => deliveries.retry(id, delivery, within),
+      recovers: (id, _, within) => deliveries.recover(id, instant(0), within),
     };
     for (const [request, ask] of Object.entries(requests))
       it(request, async () => {
         const webhook = await store.add();
         const [ping] = await store.ping(webhook);
         await store.finishAll();
-        const before = await queue.list({ webhookId: webhook.id, limit: 10 });
+        const before = await deliveries.list({ webhookId: webhook.id, limit: 10 });
         const refusal = new Error('refused');
         const asking = store.ports.webhooks.lock(byOperator(webhook), async (_, within) => {
           await ask(webhook.id, present(ping), within);
           throw refusal;
         });
         expect(await asking.catch((error: unknown) => error)).toBe(refusal);
-        expect(await queue.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
-        expect(await store.takeTurn()).toBeUndefined();
+        expect(await deliveries.list({ webhookId: webhook.id, limit: 10 })).toEqual(before);
+        expect(await store.takeRound()).toBeUndefined();
         expect(await store.ports.webhooks.findById(webhook.accountId, webhook.id)).toMatchObject({
           recoveringSince: undefined,
         });
@@ -148,16 +157,16 @@ export function webhookDeliveries(
       const webhook = await store.add({ types: ['pet.added'] });
       await store.letPass(1);
       const [event] = await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'failed' }, 500);
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'failed' }, 500);
+      await store.endRound(round);
       const { createdAt: since } = present(event);
       const recovering = async () =>
         (await store.ports.webhooks.findById(webhook.accountId, webhook.id))?.recoveringSince;
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       expect(await recovering()).toBe(since);
-      const again = await store.dueTurn();
-      expect(again.deliveries).toMatchObject([{ id: turn.deliveries[0]?.id, failures: 0, requeued: 1 }]);
+      const again = await store.dueRound();
+      expect(again.deliveries).toMatchObject([{ id: round.deliveries[0]?.id, failures: 0, requeued: 1 }]);
       expect(await recovering()).toBeUndefined();
     });
 
@@ -166,7 +175,7 @@ export function webhookDeliveries(
       const { createdAt: since } = present(early);
       const webhook = await store.add({ types: ['pet.added'] });
       await store.letPass(1);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       const sent = (await store.deliver()).map(({ eventId }) => eventId);
       expect(sent.includes(early?.id)).toBe(true);
     });
@@ -174,21 +183,21 @@ export function webhookDeliveries(
     it('a delivery of the webhook, with all its attempts, whatever has become of it', async () => {
       const [webhook, stranger] = [await store.add(), await store.add({}, store.other)];
       const pings = await store.ping(webhook, 3);
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
-      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
-      await store.settle(turn.deliveries[2], { status: 'queued', pause: DAY }, 500);
-      await store.endTurn(turn);
-      expect(await store.takeTurn()).toBeUndefined();
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(round.deliveries[1], { status: 'failed' }, 500);
+      await store.settle(round.deliveries[2], { status: 'queued', pause: DAY }, 500);
+      await store.endRound(round);
+      expect(await store.takeRound()).toBeUndefined();
       for (const id of pings) {
-        expect(await queue.retry(stranger.id, id)).toBeUndefined();
-        expect(await queue.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
+        expect(await deliveries.retry(stranger.id, id)).toBeUndefined();
+        expect(await deliveries.retry(webhook.id, id)).toMatchObject({ id, status: 'queued', attempts: 0 });
       }
       const [ping = ''] = pings;
       const noHex = `dlv_${'g'.repeat(32)}`;
       for (const id of ['', 'dlv_', 'dlv_1', noHex, `dlv_${'0'.repeat(32)}`, `msg_${ping.slice(4)}`, `${ping}0`])
-        expect(await queue.retry(webhook.id, id as DeliveryId)).toBeUndefined();
-      expect(idsOf(await store.dueTurn())).toHaveLength(3);
+        expect(await deliveries.retry(webhook.id, id as DeliveryId)).toBeUndefined();
+      expect(idsOf(await store.dueRound())).toHaveLength(3);
     });
 
     it('what has failed, or was never sent, since an instant, also of events from before the webhook', async () => {
@@ -197,40 +206,40 @@ export function webhookDeliveries(
       await store.letPass(1);
       const webhook = await store.add();
       await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[0], { status: 'sent' }, 200);
-      await store.settle(turn.deliveries[1], { status: 'failed' }, 500);
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[0], { status: 'sent' }, 200);
+      await store.settle(round.deliveries[1], { status: 'failed' }, 500);
+      await store.endRound(round);
       await store.change(webhook, { status: 'disabled' });
       await store.publishTwo();
       await store.publishTwo(store.other);
       await store.letPass(1);
       await store.change(webhook, { status: 'enabled' });
       expect(await store.deliver()).toEqual([]);
-      await queue.recover(webhook.id, later(since, DAY));
+      await deliveries.recover(webhook.id, later(since, DAY));
       expect(await store.deliver()).toEqual([]);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       // Two of before, the failed one, two animals and the own message of while it was disabled.
       expect((await store.deliver()).filter(({ createdAt }) => createdAt >= since)).toHaveLength(6);
-      await queue.recover(webhook.id, since);
+      await deliveries.recover(webhook.id, since);
       expect(await store.deliver()).toEqual([]);
     });
 
     it('no ping beside so many that wait, however many events do', async () => {
       const webhook = await store.add();
       await store.publishTwo();
-      const turn = await store.dueTurn();
-      for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      for (const delivery of round.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+      await store.endRound(round);
       await store.ping(webhook, MOST_PINGS);
-      expect(await queue.ping(webhook.id, NOON)).toBeUndefined();
+      expect(await deliveries.ping(webhook.id, NOON)).toBeUndefined();
       expect(await store.ping(await store.add())).toHaveLength(1);
       await store.deliver();
       expect(await store.ping(webhook)).toHaveLength(1);
     });
   });
 
-  it('says what waits, what fails, and since when a turn is due that nobody takes', async () => {
+  it('says what waits, what fails, and since when a round is due that nobody takes', async () => {
     const none = { waiting: 0, failing: 0, dueSince: undefined };
     expect(await queue.backlog()).toEqual(none);
     const webhook = await store.add();
@@ -243,16 +252,16 @@ export function webhookDeliveries(
     await store.ping(await store.add({ types: ['order.placed'] }));
     const since = present((await queue.backlog()).dueSince);
     expect(since <= present(early)).toBe(true);
-    const turn = await store.dueTurn();
-    await store.finish(await store.dueTurn());
+    const round = await store.dueRound();
+    await store.finish(await store.dueRound());
     expect(await queue.backlog()).toEqual({ ...none, waiting: 2 });
-    for (const delivery of turn.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
-    await store.endTurn(turn, { failedTurns: 1, failingSince: NOON });
+    for (const delivery of round.deliveries) await store.settle(delivery, { status: 'queued', pause: DAY });
+    await store.endRound(round, { failedRounds: 1, failingSince: NOON });
     await store.ping(webhook);
     expect(await queue.backlog()).toEqual({ waiting: 3, failing: 1, dueSince: undefined });
     // As one that failed until it was disabled.
-    const last = await store.dueTurn();
-    await store.endTurn(last, { status: 'disabled', failedTurns: 2, failingSince: NOON });
+    const last = await store.dueRound();
+    await store.endRound(last, { status: 'disabled', failedRounds: 2, failingSince: NOON });
     expect(await queue.backlog()).toEqual(none);
   });
 
@@ -266,14 +275,14 @@ export function webhookDeliveries(
     it('the deliveries of purged events: they are neither sent, shown nor queued again, and then deleted', async () => {
       const webhook = await store.add();
       const events = await store.publishTwo();
-      const turn = await store.dueTurn();
-      await store.settle(turn.deliveries[1], { status: 'failed' });
-      await store.endTurn(turn);
+      const round = await store.dueRound();
+      await store.settle(round.deliveries[1], { status: 'failed' });
+      await store.endRound(round);
       const pings = await store.ping(webhook);
       await purgeEvents(events);
       expect(await store.statusesOf(webhook)).toEqual([`${PING} queued`]);
-      for (const id of idsOf(turn)) expect(await queue.retry(webhook.id, id)).toBeUndefined();
-      await queue.recover(webhook.id, instant(0));
+      for (const id of idsOf(round)) expect(await deliveries.retry(webhook.id, id)).toBeUndefined();
+      await deliveries.recover(webhook.id, instant(0));
       expect((await store.deliver()).map(({ id }) => id)).toEqual(pings);
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([2, 0]);
     });
@@ -293,9 +302,9 @@ export function webhookDeliveries(
       const webhook = await store.add();
       await store.ping(webhook, 3);
       await store.publishTwo();
-      await store.dueTurn();
+      await store.dueRound();
       await store.remove(webhook);
-      expect(await store.takeTurn()).toBeUndefined();
+      expect(await store.takeRound()).toBeUndefined();
       expect([await queue.purgeForgotten(), await queue.purgeForgotten()]).toEqual([5, 0]);
     });
 
@@ -312,7 +321,7 @@ export function webhookDeliveries(
       expect(await queue.purgePings(NOON)).toBeGreaterThanOrEqual(1);
       expect(await store.statusesOf(webhook)).toEqual([]);
       await store.ping(webhook);
-      expect(await store.takeTurn()).toBeDefined();
+      expect(await store.takeRound()).toBeDefined();
     });
   });
 }

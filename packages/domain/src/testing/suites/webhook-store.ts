@@ -3,15 +3,15 @@ import { newAnimal } from '../../animals/animal.js';
 import { EVENT_TYPES } from '../../events/event.js';
 import { MINUTE } from '../../kernel/clock.js';
 import type { MessageId } from '../../messages/message.js';
-import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Turn, TurnEnd } from '../../webhooks/delivery.js';
+import type { DeliveryId, DeliveryOutcome, DueDelivery, Receiver, Round, RoundEnd } from '../../webhooks/delivery.js';
 import type { NewWebhook, Webhook, WebhookFields, WebhookId } from '../../webhooks/webhook.js';
-import type { TurnRequest } from '../../webhooks/webhook-queue.js';
+import type { RoundRequest } from '../../webhooks/webhook-queue.js';
 import { addMessage, byOperator, NOON, present, tried, type Unique } from './fixtures.js';
 import type { OpenedQueue } from './framework.js';
 
 /** The ports that the suite of webhooks' deliveries needs. */
 export type WebhookPorts =
-  'accountMails' | 'accounts' | 'animals' | 'events' | 'messages' | 'webhookDeliveries' | 'webhooks';
+  'accountMails' | 'accounts' | 'animals' | 'events' | 'messages' | 'webhookDeliveries' | 'webhookQueue' | 'webhooks';
 
 /** A webhook of which no two are the same. */
 export function newWebhook({ id }: Pick<Account, 'id'>, unique: Unique, fields: Partial<NewWebhook> = {}): NewWebhook {
@@ -31,19 +31,19 @@ export function newWebhook({ id }: Pick<Account, 'id'>, unique: Unique, fields: 
   };
 }
 
-/** The end of a turn after which the receiver is as before, but for these changes. */
-export function turnEnd(receiver: Receiver, changes: Partial<TurnEnd> = {}): TurnEnd {
+/** The end of a round after which the receiver is as before, but for these changes. */
+export function roundEnd(receiver: Receiver, changes: Partial<RoundEnd> = {}): RoundEnd {
   return { ...receiver, pause: 0, isFailing: false, ...changes };
 }
 
-export const idsOf = ({ deliveries }: Turn): DeliveryId[] => deliveries.map(({ id }) => id);
+export const idsOf = ({ deliveries }: Round): DeliveryId[] => deliveries.map(({ id }) => id);
 
 export type WebhookStore = Awaited<ReturnType<typeof openWebhookStore>>;
 
 /** Two accounts of a store, their webhooks, and a worker that delivers to these. */
 export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, unique: Unique) {
   const { ports } = adapters;
-  const { accounts, animals, events, messages, webhooks, webhookDeliveries: queue } = ports;
+  const { accounts, animals, events, messages, webhooks, webhookDeliveries: deliveries, webhookQueue: queue } = ports;
   const [account, other] = [await accounts.open(unique.account()), await accounts.open(unique.account())];
   const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
   const add = (fields: Partial<WebhookFields> = {}, owner = account) =>
@@ -56,7 +56,7 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
   };
   const ping = async ({ id }: Webhook, times = 1) => {
     const pings: DeliveryId[] = [];
-    while (pings.length < times) pings.push(present(await queue.ping(id, NOON)).id);
+    while (pings.length < times) pings.push(present(await deliveries.ping(id, NOON)).id);
     return pings;
   };
   /** Makes an event that is for everybody. */
@@ -78,38 +78,39 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
     await publish();
     return (await events.list({ ...page, after: position })).events;
   };
-  /** Takes a turn, as a worker that has published. */
-  const takeTurn = async (request: Partial<TurnRequest> = {}) => {
+  /** Takes a round, as a worker that has published. */
+  const takeRound = async (request: Partial<RoundRequest> = {}) => {
     await queue.wake();
-    return queue.takeTurn({ limit: 20, lease: MINUTE, ...request });
+    return queue.takeRound({ limit: 20, lease: MINUTE, ...request });
   };
-  /** Takes a turn, which must be due. */
-  const dueTurn = async (request: Partial<TurnRequest> = {}) => present(await takeTurn(request));
+  /** Takes a round, which must be due. */
+  const dueRound = async (request: Partial<RoundRequest> = {}) => present(await takeRound(request));
   const settle = (delivery: DueDelivery | undefined, outcome: DeliveryOutcome, responseStatus?: number) =>
     queue.settle(present(delivery), outcome, tried(responseStatus));
-  const endTurn = (turn: Turn, changes: Partial<TurnEnd> = {}, took = 10) =>
-    queue.endTurn(turn, took, (receiver) => ({ end: turnEnd(receiver, changes) }));
-  /** Sends the deliveries of the turn, and ends it. */
-  const finish = async (turn: Turn, took?: number) => {
-    await Promise.all(turn.deliveries.map((delivery) => settle(delivery, { status: 'sent' }, 204)));
-    await endTurn(turn, {}, took);
+  const endRound = (round: Round, changes: Partial<RoundEnd> = {}, took = 10) =>
+    queue.endRound(round, took, (receiver) => ({ end: roundEnd(receiver, changes) }));
+  /** Sends the deliveries of the round, and ends it. */
+  const finish = async (round: Round, took?: number) => {
+    await Promise.all(round.deliveries.map((delivery) => settle(delivery, { status: 'sent' }, 204)));
+    await endRound(round, {}, took);
   };
-  /** Sends everything that is due, and returns the turns. */
+  /** Sends everything that is due, and returns the rounds. */
   const finishAll = async () => {
-    const turns: Turn[] = [];
-    for (let turn = await takeTurn(); turn !== undefined; turn = await takeTurn()) {
-      await finish(turn);
-      turns.push(turn);
+    const rounds: Round[] = [];
+    for (let round = await takeRound(); round !== undefined; round = await takeRound()) {
+      await finish(round);
+      rounds.push(round);
     }
-    return turns;
+    return rounds;
   };
   /** Sends everything that is due, and returns it. */
   const deliver = async () => (await finishAll()).flatMap(({ deliveries }) => deliveries);
   const statusesOf = async ({ id }: Webhook) =>
-    (await queue.list({ webhookId: id, limit: 1_000 })).map(({ type, status }) => `${type} ${status}`);
+    (await deliveries.list({ webhookId: id, limit: 1_000 })).map(({ type, status }) => `${type} ${status}`);
   return {
     ports,
     queue,
+    deliveries,
     account,
     other,
     letPass,
@@ -122,10 +123,10 @@ export async function openWebhookStore(adapters: OpenedQueue<WebhookPorts>, uniq
     sendMessage,
     publish,
     publishTwo,
-    takeTurn,
-    dueTurn,
+    takeRound,
+    dueRound,
     settle,
-    endTurn,
+    endRound,
     finish,
     finishAll,
     deliver,

@@ -13,16 +13,18 @@ import {
   PING,
   pingData,
   type Transaction,
+  type WebhookDeliveries,
   type WebhookDelivery,
   type WebhookId,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
 import { inTransaction } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { DeliveryIds } from './delivery-ids.js';
 import { sequenceFrom } from './due-deliveries.js';
+import { wakeReceiver } from './untaken-events.js';
 
 /** The columns of a delivery that its owner can read. */
 const SHOWN = `
@@ -69,10 +71,6 @@ const FIND = `
   SELECT ${SHOWN}, ${milliseconds('coalesce(events.created_at, shown.created_at)')} AS "happenedAt", sequence, data::text
   FROM shown LEFT JOIN events ON events.position = shown.position`;
 
-/** Makes the next turn due at the owner's request: now, without a pause, or as soon as the current turn has ended. */
-const WAKE_ONE = `
-  UPDATE webhooks SET paused_until = '-infinity', turn_at = greatest(busy_until, now()) WHERE id = $1`;
-
 const PING_NOW = `
   WITH shown AS (
     INSERT INTO webhook_deliveries (webhook_id, created_at)
@@ -91,8 +89,10 @@ const RETRY = `
   )
   SELECT ${SHOWN} FROM shown LEFT JOIN events ON events.position = shown.position`;
 
-/** The deliveries of a webhook as its owner sees them, and those that its owner asks for. */
-export class ShownDeliveries {
+const RECOVER = `
+  UPDATE webhooks SET recovering_since = $2, recovery_position = NULL, recovery_end = event_feed_end() WHERE id = $1`;
+
+export class PostgresWebhookDeliveries implements WebhookDeliveries {
   constructor(
     private readonly dataSource: DataSource,
     private readonly ids: Lazy<DeliveryIds>,
@@ -131,7 +131,7 @@ export class ShownDeliveries {
 
   async retry(webhookId: WebhookId, id: DeliveryId, transaction?: Transaction): Promise<WebhookDelivery | undefined> {
     const number = (await this.ids.get()).numberOf(id);
-    return number === undefined ? undefined : this.showWoken(RETRY, webhookId, number, transaction);
+    return number === undefined ? undefined : this.queueWith(RETRY, webhookId, number, transaction);
   }
 
   async ping(
@@ -139,14 +139,22 @@ export class ShownDeliveries {
     createdAt: Instant,
     transaction?: Transaction,
   ): Promise<WebhookDelivery | undefined> {
-    return this.showWoken(PING_NOW, webhookId, new Date(createdAt), transaction);
+    return this.queueWith(PING_NOW, webhookId, new Date(createdAt), transaction);
+  }
+
+  async recover(webhookId: WebhookId, since: Instant, transaction?: Transaction): Promise<void> {
+    const work = async (manager: EntityManager) => {
+      await wakeReceiver(manager, webhookId);
+      await manager.query(RECOVER, [webhookId, new Date(since)]);
+    };
+    await inTransaction(this.dataSource, work, { within: transaction });
   }
 
   /**
-   * Makes the webhook's next turn due, and queues a delivery with the statement `text`. The webhook is locked first, in
-   * the same order as at the end of a turn, against deadlocks.
+   * Makes the webhook's next round due, and queues a delivery with the statement `text`. The webhook is locked first, in
+   * the same order as at the end of a round, against deadlocks.
    */
-  private async showWoken(
+  private async queueWith(
     text: string,
     webhookId: WebhookId,
     value: unknown,
@@ -155,7 +163,7 @@ export class ShownDeliveries {
     const rows = await inTransaction(
       this.dataSource,
       async (manager) => {
-        await manager.query(WAKE_ONE, [webhookId]);
+        await wakeReceiver(manager, webhookId);
         return manager.query<ShownRow[]>(text, [webhookId, value]);
       },
       { within: transaction },
