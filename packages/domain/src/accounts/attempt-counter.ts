@@ -44,7 +44,7 @@ export interface AttemptCounter {
   refund(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
   clear(subjectHash: string): Promise<void>;
-  /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */
+  /** Deletes the subjects of which no attempt counts any more at that instant. Returns their number. */
   purge(now: Instant): Promise<number>;
 }
 

@@ -168,6 +168,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
         expect(await eventsOf(own)).toEqual([event(message, 'failed')]);
         await messages.markSent(message.id);
         expect(await eventsOf(own)).toEqual([event(message, 'failed'), event(message, 'sent')]);
+        expect(await statusOf(message)).toBe('sent');
       });
 
       it('is not stored for a failure after a later claim, nor after it was sent', async () => {
@@ -361,6 +362,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
           let after: MessageQuery['after'];
           while (found.length < added.length) {
             const part = await messages.list({ ...filter, after, limit: 2 });
+            expect(part.length).toBeLessThanOrEqual(2);
             found.push(...part.map(({ message }) => message.id));
             after = part.at(-1)?.message;
           }
