@@ -85,11 +85,12 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
             expect(current?.credentialVersion).toBe(version);
             return undefined;
           });
-        const change = ports.credentials.change(account.id, (state) => {
-          version += 1;
-          return state && { credentials: { ...state, account: { ...state.account, credentialVersion: version } } };
-        });
-        await Promise.all([atOnce(5, begin), change, atOnce(5, begin)]);
+        const change = () =>
+          ports.credentials.change(account.id, (state) => {
+            version += 1;
+            return state && { credentials: { ...state, account: { ...state.account, credentialVersion: version } } };
+          });
+        await Promise.all([atOnce(5, begin), change(), atOnce(5, begin)]);
       }
     });
 
