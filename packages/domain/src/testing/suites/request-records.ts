@@ -183,6 +183,18 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         expect(await records.lastIncluded(key.accountId, later(startOf(HOUR, last), HOUR))).toBeUndefined();
       });
 
+      it('tell it also if others of its hour were stored before', async () => {
+        const [one, other] = [await newKey(), await newKey()];
+        const at = (minutes: number) => later(NOON_HOUR, minutes * MINUTE);
+        for (const each of [one, other]) record(each, 1, 0, at(2));
+        await untilIncluded(other.accountId, 1);
+        record(one, 1, 0, at(1));
+        record(other, 1, 0, at(3));
+        await untilIncluded(other.accountId, 2);
+        const times = [one, other].map(({ accountId }) => records.lastIncluded(accountId, NOON_HOUR));
+        expect(await Promise.all(times)).toEqual([at(2), at(3)]);
+      });
+
       it('before an hour or a day are purged, the others not', async () => {
         const key = await newKey();
         for (const days of [-20, -19, -10]) record(key, 1, 0, later(DAY_ONE, days * DAY));
