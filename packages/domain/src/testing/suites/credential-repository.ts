@@ -167,13 +167,13 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     describe('a change', () => {
       it('is decided on what is stored, and stored as it was decided', async () => {
         const account = await opened('first');
-        const changed = { ...account, email: `\u00e9-${unique.email()}`, credentialVersion: 7, provenAt: NOON };
+        const changed = { ...account, email: `${unique.email()}.`, credentialVersion: 7, provenAt: NOON };
         const result = await credentials.change(account.id, (state) => {
           expect(state).toEqual({ account, passwordHash: 'first' });
           return { credentials: { account: changed, passwordHash: 'second' } };
         });
         expect(result).toEqual(changed);
-        for (const email of [changed.email, changed.email.normalize('NFD')])
+        for (const email of [changed.email, changed.email.slice(0, -1)])
           expect(await credentials.findByEmail(email)).toEqual({ account: changed, passwordHash: 'second' });
         expect(await credentials.findByEmail(account.email)).toBeUndefined();
       });
