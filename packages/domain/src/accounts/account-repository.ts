@@ -3,7 +3,8 @@ import type { ListPart } from '../kernel/page.js';
 
 /**
  * Port: the open accounts. A closed account is never returned, and its id never given again. An account is found by its
- * exact address, or else by its `canonicalAddress`, which several older accounts may share. Each method is atomic.
+ * exact address, or else by its `canonicalAddress`: of several older accounts that share that, the one that is written
+ * so. Each method is atomic.
  */
 export interface AccountRepository {
   /**
@@ -17,7 +18,7 @@ export interface AccountRepository {
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
   /**
    * Stores the plan and the scopes that `decide` returns, and nothing else. `decide` is called once, with the account
-   * locked. If it throws nothing is changed.
+   * locked. If it throws, or there is no account, nothing is changed. Resolves to the account as it is stored.
    */
   change(email: string, decide: (account: Account | undefined) => Account): Promise<Account>;
 }

@@ -44,21 +44,22 @@ export interface AttemptCounter {
   refund(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
   clear(subjectHash: string): Promise<void>;
-  /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */
+  /** Deletes the subjects of which no attempt counts any more at that instant. Returns their number. */
   purge(now: Instant): Promise<number>;
 }
 
 /** Of N concurrent attempts, exactly as many are allowed as the limit has left. */
 export function decideAttempt({ times, sharedNow }: AttemptState, { most, within, now }: Attempt): AttemptDecision {
-  // An attempt in the future comes from a clock that ran ahead, and doesn't count. The later of the two clocks decides:
-  // an instance whose clock is behind must not ignore the attempts of the others.
+  // Drops attempts in the future, which a clock that ran ahead has recorded. The later clock says what is future, so
+  // that an instance whose clock is behind keeps the others' attempts.
   const latest = instant(Math.max(now, sharedNow));
-  // An instance whose clock is ahead must not remove the attempts that still count for the others.
+  // Drops old attempts. The earlier clock says what is old, so that an instance whose clock is ahead keeps them for the
+  // others.
   const earliest = later(instant(Math.min(now, sharedNow)), -within);
   const kept = times.filter((time) => time > earliest && !isAhead(time, latest)).sort((one, other) => one - other);
   const counting = kept.filter((time) => time > later(now, -within));
-  // As many count as are allowed: the next attempt waits until the first of the last `most` stops counting.
-  const awaited = counting.at(-most);
-  if (awaited !== undefined) return { until: later(awaited, within) };
+  // Undefined if fewer than `most` count. Otherwise there is room again once this one no longer counts.
+  const blocking = counting.at(-most);
+  if (blocking !== undefined) return { until: later(blocking, within) };
   return { until: undefined, times: [...kept, now], expiresAt: later(now, within) };
 }

@@ -38,7 +38,8 @@ export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /**
    * Claims at most `limit` items that are due, for `lease` milliseconds. No other caller gets them before then, and
    * concurrent callers never get the same item. Accounts take turns, also within one claim: each account that waits when
-   * another has its turn comes before that one's next turn. A turn is one item, the account's longest due.
+   * another has its turn comes before that one's next turn. A turn is one item, the account's longest due. It doesn't wait
+   * for a locked account.
    */
   claim(request: ClaimRequest): Promise<readonly Item[]>;
   /** Marks the item sent, even if the claim has expired or was followed by another. */

@@ -38,8 +38,10 @@ export class InMemoryAccountRepository implements AccountRepository {
 
   async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
     const stored = this.storedAt(email);
-    const account = decide(stored?.account);
-    if (stored !== undefined) this.put({ ...stored, account });
+    const decided = decide(stored?.account);
+    if (stored === undefined) return decided;
+    const account = { ...stored.account, plan: decided.plan, scopes: decided.scopes };
+    this.put({ ...stored, account });
     return account;
   }
 

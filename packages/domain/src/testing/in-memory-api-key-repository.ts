@@ -101,7 +101,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   async change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey> {
     const key = this.keys.get(id);
-    return this.put(decide({ account: key && this.accounts.stored(key.accountId)?.account, key }));
+    return this.update(decide({ account: key && this.accounts.stored(key.accountId)?.account, key }));
   }
 
   async replace(
@@ -113,14 +113,14 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const rotated = decide({ ...this.holderOf(key?.accountId, at), old: key });
     const replacement = this.insert(rotated.replacement);
     this.mails.tell(rotated.notice);
-    return { old: this.put({ ...rotated.old, replacedBy: replacement.id }), replacement };
+    return { old: this.update({ ...rotated.old, replacedBy: replacement.id }), replacement };
   }
 
   async rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void> {
     const old = [...this.keys.values()].find(({ replacedBy }) => replacedBy === id);
     const { key, replaced } = decide({ key: this.keys.get(id), replaced: old });
-    this.put(key);
-    if (replaced !== undefined) this.put(replaced);
+    this.update(key);
+    if (replaced !== undefined) this.update(replaced);
   }
 
   /** Records a use of the key, and of the operation if one is given, in the minute that begins then. */
@@ -154,6 +154,13 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   private keysOf(accountId: AccountId): readonly ApiKey[] {
     return [...this.keys.values()].filter((key) => key.accountId === accountId);
+  }
+
+  /** Stores what may change of a key. */
+  private update({ id, name, expiresAt, revokedAt, disabledAt, replacedBy }: ApiKey): ApiKey {
+    const stored = this.keys.get(id);
+    if (stored === undefined) throw new Error(`there is no API key ${id}`);
+    return this.put({ ...stored, name, expiresAt, revokedAt, disabledAt, replacedBy });
   }
 
   private put(key: ApiKey): ApiKey {

@@ -55,7 +55,7 @@ export class InMemoryRequestRecords implements RequestRecords {
     keys: readonly ApiKeyId[],
   ): Promise<readonly UsageOfKey[]> {
     const rows = this.usageOf(accountId, span, from);
-    const used = keys
+    const used = [...new Set(keys)]
       .filter((keyId) => rows.some((row) => row.keyId === keyId))
       .sort((one, other) => Number(one - other));
     return used.map((keyId) => ({ keyId, ...sumOf(rows.filter((row) => row.keyId === keyId)) }));

@@ -41,10 +41,12 @@ export class TypeOrmAccountRepository implements AccountRepository {
   async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
     return inTransaction(this.dataSource, async (manager) => {
       const row = await lockAccount(manager, { email: withAddress(email) });
-      const account = decide(row === null ? undefined : accountFrom(row));
-      const { id, plan, scopes } = account;
-      await manager.update(accountSchema, { id }, { ...planColumns(plan), scopes: scopes ?? null });
-      return account;
+      const stored = row === null ? undefined : accountFrom(row);
+      const decided = decide(stored);
+      if (stored === undefined) return decided;
+      const { plan, scopes } = decided;
+      await manager.update(accountSchema, { id: stored.id }, { ...planColumns(plan), scopes: scopes ?? null });
+      return { ...stored, plan, scopes };
     });
   }
 

@@ -166,7 +166,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return inTransaction(this.dataSource, async (manager) => {
       const account = await findLocked(manager, { id: accountOf('api_keys', 'id', id) });
       const [key] = await lockKeys(manager, { id });
-      return updateKey(manager, decide({ account, key }));
+      return updateKey(manager, key, decide({ account, key }));
     });
   }
 
@@ -182,7 +182,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
       const { old, replacement, notice } = decide({ ...holder, old: key });
       const added = await insertKey(manager, replacement);
       await queueNotice(manager, notice);
-      return { old: await updateKey(manager, { ...old, replacedBy: added.id }), replacement: added };
+      return { old: await updateKey(manager, key, { ...old, replacedBy: added.id }), replacement: added };
     };
     return inTransaction(this.dataSource, work, { within });
   }
@@ -190,12 +190,11 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
       const found = await lockKeys(manager, { id }, { replacedBy: id });
-      const { key, replaced } = decide({
-        key: found.find((each) => each.id === id),
-        replaced: found.find((each) => each.replacedBy === id),
-      });
-      await updateKey(manager, key);
-      if (replaced !== undefined) await updateKey(manager, replaced);
+      const stored = found.find((each) => each.id === id);
+      const storedReplaced = found.find((each) => each.replacedBy === id);
+      const { key, replaced } = decide({ key: stored, replaced: storedReplaced });
+      await updateKey(manager, stored, key);
+      if (replaced !== undefined) await updateKey(manager, storedReplaced, replaced);
     });
   }
 
@@ -255,9 +254,13 @@ async function lockKeys(
   return manager.find(apiKeySchema, { where: [...where], order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
 }
 
-/** Stores a key whose row is locked. */
-async function updateKey(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
-  const { id, name, expiresAt, revokedAt, disabledAt, replacedBy } = key;
+/** Stores what may change of a key, whose row is locked. Returns the key as it is then stored. */
+async function updateKey(
+  manager: EntityManager,
+  stored: ApiKey | undefined,
+  { id, name, expiresAt, revokedAt, disabledAt, replacedBy }: ApiKey,
+): Promise<ApiKey> {
+  if (stored?.id !== id) throw new Error(`the decision was not on the API key ${id}`);
   const change = {
     name: name ?? NULL,
     expiresAt: expiresAt ?? NULL,
@@ -266,7 +269,7 @@ async function updateKey(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
     replacedBy: replacedBy ?? NULL,
   };
   await manager.update(apiKeySchema, { id }, change);
-  return key;
+  return { ...stored, name, expiresAt, revokedAt, disabledAt, replacedBy };
 }
 
 async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {

@@ -43,7 +43,7 @@ const SUM_BY_KEY = {
   // One lookup per key: a single range might also read the rows of all other keys that the account ever had.
   day: `
   SELECT asked.key_id, used.admitted, used.refused
-  FROM unnest($3::bigint[]) AS asked (key_id)
+  FROM (SELECT DISTINCT unnest($3::bigint[]) AS key_id) AS asked
   CROSS JOIN LATERAL (
     SELECT sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_day
     WHERE key_id = asked.key_id AND day >= $2 AND account_id = $1

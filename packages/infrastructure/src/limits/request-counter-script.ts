@@ -16,8 +16,8 @@ local function isCurrent(start, length, now)
   return now < start + length and start <= now + MOST_SKEW
 end
 
--- Looks at a few fields only, so that its cost doesn't depend on their number. It is called for each new field, so the
--- ended ones are never many more than the others.
+-- Looks at three random fields and removes the ended ones, so its cost doesn't depend on their number. It runs for each
+-- new field, so ended fields never become many more than the others.
 local function sweep(key, now)
   local fields = redis.call('HRANDFIELD', key, 3, 'WITHVALUES')
   for at = 1, #fields, 2 do
@@ -35,18 +35,18 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
  * (test/limits.counters.ts) compares the two over random histories of requests.
  *
- * - KEYS: one for each requester, named by its account or address. It holds everything that a decision needs, because a
- *   Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
- * - ARGV: five for each requester: its API key (empty for an address), the number of its requests (0 only reads), now,
- *   perMinute and perDay. Times are Unix milliseconds.
- * - Stored is a hash. The field `usage` holds the numbers of `Usage`, and the field of each API key with refusals or a ban
- *   those of `Refusals`, in the order of quota.ts. A decision reads two fields, so its cost doesn't depend on how many
- *   keys the account ever had.
- * - Returned are three for each requester: both fields before its requests, and the time of the decision. From these,
- *   `decide` computes the result of each request.
+ * - KEYS: one key for each requester, named by its account or address. The key holds everything that a decision needs,
+ *   because a Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
+ * - ARGV: five values for each requester: its API key (empty for an address), the number of its requests (0 only reads),
+ *   now, perMinute and perDay. Times are Unix milliseconds.
+ * - A key stores a hash. Its field `usage` has the numbers of `Usage`. Each API key with refusals or a ban has a field with
+ *   the numbers of `Refusals`. Their order is that of quota.ts. A decision reads two fields, so its cost doesn't depend on
+ *   how many API keys the account ever had.
+ * - The result has three values for each requester: both fields as they were before its requests, and the time of the
+ *   decision. From these, `decide` computes the verdict on each request.
  *
- * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. An instance with a wrong
- * clock would otherwise begin new windows in turn with the others, and each would reset the other's counts.
+ * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. Otherwise an instance with
+ * a wrong clock and the others would begin new windows in turn, and each would reset the other's counts.
  *
  * A key expires once nothing in it can affect a decision. Ended fields of a key that is in use are removed a few at a time.
  */

@@ -40,8 +40,9 @@ export interface KeySearch extends PagePart<ApiKeyId> {
 export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
 
 /**
- * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored,
- * and if it throws nothing is changed. What is stored in a `transaction` is undone with it.
+ * Port: the API keys. A key's id is higher than those of all earlier keys. Each method is atomic. `decide` is called
+ * once, with what is stored; what it returns is stored, and if it throws nothing is changed. What is stored in a
+ * `transaction` is undone with it.
  */
 export interface ApiKeyRepository {
   /**
@@ -76,8 +77,9 @@ export interface ApiKeyRepository {
    */
   purge(endedUntil: Instant): Promise<number>;
   /**
-   * Stores the name, expiry, revocation and disabling that `decide` returns. Locks the account, so that it isn't closed
-   * and its password doesn't change meanwhile, and then the key.
+   * Stores the name, expiry, revocation, disabling and replacement that `decide` returns, and nothing else. Locks the
+   * account, so that it isn't closed and its password doesn't change meanwhile, and then the key. Resolves to the key
+   * as it is stored.
    */
   change(id: ApiKeyId, decide: (state: KeyToChange) => ApiKey): Promise<ApiKey>;
   /**

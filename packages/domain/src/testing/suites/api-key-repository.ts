@@ -8,7 +8,6 @@ import {
   type KeyState,
   keyState,
   type NewApiKey,
-  type RotationState,
 } from '../../accounts/keys/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/keys/api-key-repository.js';
 import type { AccountMailId } from '../../accounts/mails/account-mail.js';
@@ -16,6 +15,7 @@ import { SCOPES } from '../../accounts/scope.js';
 import { DAY, HOUR, type Instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { PagePosition } from '../../kernel/page.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import {
   addKey,
   atOnce,
@@ -55,7 +55,6 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
     });
 
     const openAccount = () => ports.accounts.open(unique.account());
-    const operationsOf = async (id: ApiKeyId) => (await keys.listOperations([id])).get(id) ?? [];
     /** A key with scopes of its own, which every way of finding it keeps. */
     const draft = (changes: Partial<NewApiKey> = {}) =>
       unique.key(account, { scopes: ['pets:write', 'orders:read'], ...changes });
@@ -72,28 +71,23 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       }
     });
 
-    it('finds a key with the scopes of its account as they are now', async () => {
-      const opened = await openAccount();
-      const { hash } = await add({ accountId: opened.id, scopes: undefined });
-      const scopes = ['pets:read'] as const;
-      await ports.accounts.change(opened.email, () => ({ ...opened, scopes }));
-      expect(await keys.findByHash(hash)).toMatchObject({ account: { scopes }, key: { scopes: undefined } });
-    });
-
     it('finds a key by its hash as it has become, within seconds, also once it is revoked and its account closed', async () => {
       const opened = await openWithPassword(ports.credentials, unique);
       const { id, hash } = await add({ accountId: opened.id });
-      expect(await keys.findByHash(hash)).toMatchObject({ key: { revokedAt: undefined } });
+      const scopes = ['pets:read'] as const;
+      await ports.accounts.change(opened.email, () => ({ ...opened, scopes }));
+      expect(await keys.findByHash(hash)).toMatchObject({ account: { scopes }, key: { revokedAt: undefined } });
       await revokeKey(ports, id, now);
       await closeAccount(ports, opened);
       await until(async () => (await keys.findByHash(hash))?.key.revokedAt === now);
       expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
     });
 
-    it('finds nothing for an unknown key', async () => {
-      expect(await keys.findByHash(draft().hash)).toBeUndefined();
+    it('finds nothing for an unknown key, which is found once it is added', async () => {
+      const { hash } = draft();
+      expect(await keys.findByHash(hash)).toBeUndefined();
       expect(await keys.findById(NOBODY.id)).toBeUndefined();
-      expect(await operationsOf(NOBODY.id)).toEqual([]);
+      expect(await keys.findByHash((await add({ hash })).hash)).toMatchObject({ key: { hash } });
     });
 
     describe('a decision', () => {
@@ -116,6 +110,15 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(await stateOf((refuse) => keys.replace(lasting.id, now, refuse))).toEqual({ ...state, old: lasting });
         expect(await holderAt(accountId, yesterday)).toMatchObject({ madeToday: 5 });
         expect(await holderAt(accountId, later(now, DAY))).toMatchObject({ madeToday: 0 });
+      });
+
+      it('on a key of a closed account is made without the account', async () => {
+        const closed = await openWithPassword(ports.credentials, unique);
+        const { id } = await add({ accountId: closed.id });
+        await closeAccount(ports, closed);
+        expect(await holderAt(closed.id, now)).toMatchObject({ account: undefined });
+        expect(await stateOf((refuse) => keys.replace(id, now, refuse))).toMatchObject({ account: undefined });
+        expect(await stateOf((refuse) => keys.change(id, refuse))).toMatchObject({ account: undefined, key: { id } });
       });
 
       it('on nothing is made on that', async () => {
@@ -154,7 +157,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           expected = { ...before, ...change };
           const changed = keys.change(key.id, (state) => {
             expect(state).toEqual({ account, key: before });
-            return { ...present(state.key), ...change };
+            const others = { hash: unique.hash(), ending: 'abcd', scopes: undefined, createdAt: later(now, 1) };
+            return { ...present(state.key), ...change, ...others, lastUsedAt: now };
           });
           expect(await changed).toEqual(expected);
           expect(await keys.findById(key.id)).toEqual({ account, key: expected });
@@ -163,30 +167,24 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(await keys.findById(key.id)).toEqual({ account, key });
       });
 
-      it('on a key is made on what others have decided, however many decide at once', async () => {
+      it('on a key, to replace it or to take it back is made on what others have decided, however many race', async () => {
         const { id } = await add({ name: '' });
         const replacement = draft();
+        const renamed = (key: ApiKey | undefined) => ({ ...present(key), name: `${present(key).name}x` });
+        const rename = () => keys.change(id, ({ key }) => renamed(key));
         await Promise.all([
-          atOnce(10, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
+          atOnce(5, rename),
+          keys.rollBack(id, ({ key }) => ({ key: renamed(key) })),
           replaceKey(ports, id, replacement),
+          atOnce(5, rename),
         ]);
         const replacedBy = (await keys.findByHash(replacement.hash))?.key.id;
-        expect((await keys.findById(id))?.key).toMatchObject({ name: 'x'.repeat(10), replacedBy });
-      });
-
-      it('to take a key back is made on what others have decided, and they on it', async () => {
-        const { id } = await add({ name: '' });
-        await Promise.all([
-          atOnce(5, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
-          keys.rollBack(id, ({ key }) => ({ key: { ...present(key), revokedAt: now } })),
-          atOnce(5, () => keys.change(id, ({ key }) => ({ ...present(key), name: `${present(key).name}x` }))),
-        ]);
-        expect((await keys.findById(id))?.key).toMatchObject({ name: 'x'.repeat(10), revokedAt: now });
+        expect((await keys.findById(id))?.key).toMatchObject({ name: 'x'.repeat(11), replacedBy });
       });
 
       it('on a key is stored before the password changes, or made on the account afterwards', async () => {
         const opened = await openWithPassword(ports.credentials, unique);
-        const ids = (await atOnce(15, () => add({ accountId: opened.id }))).map(({ id }) => id);
+        const ids = (await atOnce(12, () => add({ accountId: opened.id }))).map(({ id }) => id);
         const versions = async () => (await keys.list(opened.id)).map(({ key }) => key.name);
         const nameByVersion = (id: ApiKeyId) =>
           keys.change(id, (state) => ({ ...present(state.key), name: `${present(state.account).credentialVersion}` }));
@@ -207,19 +205,6 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
           expect({ name, times: await times() }).toEqual({ name, times: 1 });
       });
 
-      it('on a new key and on a rotation is undone with its transaction, and so are their notices', async () => {
-        const opened = await openAccount();
-        const old = await add({ accountId: opened.id });
-        const notices = () => ports.accountMails.claim({ limit: 1_000, lease: HOUR });
-        await notices();
-        await undo(ports, opened, async (transaction) => {
-          await addKey(ports, unique.key(opened), undefined, transaction);
-          await replaceKey(ports, old.id, unique.key(opened), undefined, transaction);
-        });
-        expect(await keys.list(opened.id)).toEqual([{ account: opened, key: old }]);
-        expect(await notices()).toEqual([]);
-      });
-
       it('on a rotation is stored with both keys', async () => {
         const key = await add();
         const [endsAt, next] = [later(now, HOUR), draft({ name: 'next' })];
@@ -233,32 +218,49 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(await keys.findById(replacement.id)).toEqual({ account, key: replacement });
       });
 
-      it('on a key and on a rotation is stored with its notice, or neither is', async () => {
-        const opened = await openAccount();
-        const notice = (id: string, kind: 'key' | 'rotated') => {
-          const times = { createdAt: now, expiresAt: later(now, HOUR) };
-          const mail = { id: id as AccountMailId, accountId: opened.id, kind, about: 'laptop' } as const;
-          return { ...mail, address: opened.email, ...times };
-        };
-        const claimed = async () => {
-          const mails = await ports.accountMails.claim({ limit: 100, lease: HOUR });
-          for (const { id } of mails) await ports.accountMails.markSent(id);
-          return mails;
-        };
-        const made = draft({ accountId: opened.id });
-        const key = await keys.add(opened.id, now, () => ({ key: made, notice: notice('one', 'key') }));
-        await expect(keys.add(opened.id, now, () => ({ key: made, notice: notice('two', 'key') }))).rejects.toThrow();
-        const about = { about: 'laptop', email: opened.email };
-        expect(await claimed()).toMatchObject([{ id: 'one', kind: 'key', ...about }]);
-        const replacement = draft({ accountId: opened.id });
-        const rotate = ({ old }: RotationState) => ({
-          old: present(old),
-          replacement,
-          notice: notice('three', 'rotated'),
+      for (const kind of ['key', 'rotated'] as const)
+        describe(kind === 'key' ? 'on a new key' : 'on a rotation', () => {
+          let opened: Account;
+          let old: ApiKey;
+          beforeAll(async () => {
+            opened = await openAccount();
+            old = await add({ accountId: opened.id });
+          });
+          /** Adds the key, or replaces the old one by it, with a notice. */
+          const make = (key: NewApiKey, transaction?: Transaction): Promise<unknown> => {
+            const mail = { id: unique.name() as AccountMailId, accountId: opened.id, kind, about: 'laptop' };
+            const notice = { ...mail, address: opened.email, createdAt: now, expiresAt: later(now, HOUR) };
+            if (kind === 'key') return keys.add(opened.id, now, () => ({ key, notice }), transaction);
+            const rotate = () => ({ old: { ...old, disabledAt: now }, replacement: key, notice });
+            return keys.replace(old.id, now, rotate, transaction);
+          };
+          const notices = async () => {
+            const mails = await ports.accountMails.claim({ limit: 100, lease: HOUR });
+            for (const { id } of mails) await ports.accountMails.markSent(id);
+            return mails;
+          };
+          const expectNothing = async () => {
+            expect(await keys.list(opened.id)).toEqual([{ account: opened, key: old }]);
+            expect(await notices()).toEqual([]);
+          };
+
+          it('changes nothing if the key can’t be added', async () => {
+            const { hash } = await add();
+            await expect(make(draft({ accountId: opened.id, hash }))).rejects.toThrow();
+            await expectNothing();
+          });
+
+          it('is undone with its transaction', async () => {
+            await undo(ports, opened, (transaction) => make(unique.key(opened), transaction));
+            await expectNothing();
+          });
+
+          it('is stored with its notice', async () => {
+            await make(draft({ accountId: opened.id }));
+            expect(await keys.list(opened.id)).toHaveLength(2);
+            expect(await notices()).toMatchObject([{ kind, about: 'laptop', email: opened.email }]);
+          });
         });
-        await keys.replace(key.id, now, rotate);
-        expect(await claimed()).toMatchObject([{ id: 'three', kind: 'rotated', ...about }]);
-      });
 
       it('on a rotation is made one after the other: one of many replaces the key, and the others add nothing', async () => {
         const { id: accountId } = await openAccount();
@@ -266,12 +268,6 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         const { values } = await race(10, () => replaceKey(ports, id, draft({ accountId })));
         expect(values).toHaveLength(1);
         expect(await keys.list(accountId)).toHaveLength(2);
-      });
-
-      it('on a rotation changes nothing if the replacement can’t be added', async () => {
-        const [taken, old] = [await add(), await add()];
-        await expect(replaceKey(ports, old.id, draft({ hash: taken.hash }))).rejects.toThrow();
-        expect(await keys.findById(old.id)).toEqual({ account, key: old });
       });
 
       it('to take a key back is made on it and on the one that it has replaced, and stored for both', async () => {
@@ -301,35 +297,68 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       await keys.change(first.id, ({ key }) => ({ ...present(key), expiresAt: later(ended, 1) }));
       await revokeKey(ports, second.id, ended);
       for (let made = 0; made < 3; made += 1) await add({ accountId, expiresAt: later(ended, -made) });
-      const lasting = await add({ accountId, createdAt: longAgo });
+      const replaced = await add({ accountId, createdAt: longAgo });
+      const lasting = await replaceKey(ports, replaced.id, draft({ accountId }));
+      const last = await add({ accountId, expiresAt: ended });
       const records = ports.requestRecords;
       for (const { id } of [second, lasting]) {
         const failedRequest = { operation: 'list', code: 'key_banned', requestId: unique.name() };
-        const used = { accountId, keyId: id, at: now, isUse: true, isAdmitted: false, operation: 'list', failedRequest };
+        const used = {
+          accountId,
+          keyId: id,
+          at: now,
+          isUse: true,
+          isAdmitted: false,
+          operation: 'list',
+          failedRequest,
+        };
         records.record(used);
       }
       await until(async () => (await records.listFailedRequests(accountId)).length === 2);
-      expect(await keys.purge(ended)).toBe(4);
+      expect(await keys.purge(ended)).toBe(5);
       expect(await keys.purge(ended)).toBe(0);
-      expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
+      expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, replaced.id, lasting.id]);
       expect(await keys.findById(first.id)).toMatchObject({ key: { replacedBy: undefined } });
+      expect(await keys.findById(replaced.id)).toMatchObject({ key: { replacedBy: lasting.id } });
       expect(await keys.findByHash(second.hash)).toBeUndefined();
-      expect(await operationsOf(second.id)).toEqual([]);
-      expect(await operationsOf(lasting.id)).toHaveLength(1);
+      expect([...(await keys.listOperations([second.id, lasting.id])).keys()]).toEqual([lasting.id]);
       expect(await records.listFailedRequests(accountId)).toMatchObject([{ keyId: lasting.id }]);
       expect(await records.listUsage(accountId, 'day', longAgo)).toMatchObject([{ refused: 1 }]);
       const next = await add({ accountId });
-      expect(next.id > lasting.id).toBe(true);
+      expect(next.id > last.id).toBe(true);
     });
 
-    it('gives each of many concurrent callers its own key, or none', async () => {
-      const added: ApiKey[] = [];
+    it('lists the operations that the given keys have called, the latest call first, and no key without any', async () => {
+      const { id: accountId } = await openAccount();
+      const [one, other, unasked, unused] = [await add(), await add({ accountId }), await add(), await add()];
+      const call = ({ accountId, id: keyId }: ApiKey, operation: string, minutes: number) => {
+        const at = later(startOf(MINUTE, now), minutes * MINUTE);
+        ports.requestRecords.record({ accountId, keyId, at, isUse: true, operation });
+        return { operation, lastUsedAt: at };
+      };
+      const [add1, list, remove] = [call(one, 'add', 2), call(one, 'list', 3), call(one, 'remove', 1)];
+      const [others] = [call(other, 'list', 0), call(unasked, 'list', 0)];
+      await until(async () => (await keys.listOperations([unasked.id])).size === 1);
+      const found = await keys.listOperations([other.id, unused.id, one.id]);
+      expect(found).toEqual(
+        new Map([
+          [one.id, [list, add1, remove]],
+          [other.id, [others]],
+        ] as const),
+      );
+      expect(await keys.listOperations([])).toEqual(new Map());
+    });
+
+    it('gives each of many concurrent callers its own key with its account, or none', async () => {
+      const owners = [account, await openAccount(), await openAccount()];
       // Few at once, because each waits for a connection.
-      for (let round = 0; round < 3; round += 1) added.push(...(await atOnce(10, () => add())));
-      const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
+      const added = await atOnce(10, async (index) => {
+        const owner = present(owners[index % 3]);
+        return { account: owner, key: await add({ accountId: owner.id }) };
+      });
+      const hashes = added.flatMap(({ key }) => [key.hash, draft().hash]);
       const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
-      expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);
-      expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
+      expect(found).toEqual(added.flatMap((each) => [each, undefined]));
     });
 
     it('lists the keys of one account, or of all, or a part of them, ascending by id', async () => {
@@ -363,9 +392,10 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const newestFirst = () => added.toReversed();
       const page = (place: PagePosition<ApiKeyId>) =>
         keys.search({ accountId, states: KEY_STATES, at: now, limit: 101, ...place });
+      const listed = async (limit?: number) => (await keys.list(accountId, { limit })).map(({ key }) => key);
       for (const [question, expected, ask] of [
-        ['list', () => added, async () => (await keys.list(accountId, { limit: 101 })).map(({ key }) => key)],
-        ['list without a limit', () => added, async () => (await keys.list(accountId)).map(({ key }) => key)],
+        ['list', () => added, () => listed(101)],
+        ['list without a limit', () => added, () => listed()],
         ['listActive', () => added, () => keys.listActive(accountId, later(now, -1))],
         ['listPast', newestFirst, () => keys.listPast({ accountId, at: now, limit: 101 })],
         ['search', newestFirst, () => page({})],
@@ -374,6 +404,11 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         it(`gives as many as are asked for: ${question}`, async () => {
           expect((await ask()).map(({ id }) => id)).toEqual(expected());
         });
+
+      it('purges them all', async () => {
+        await keys.purge(now);
+        expect(await keys.list(accountId)).toEqual([]);
+      });
     });
 
     it('lists an account’s past keys, the latest end first', async () => {

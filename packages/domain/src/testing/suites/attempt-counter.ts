@@ -66,20 +66,21 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       }
     });
 
-    it('clears what it is told to, and counts each subject by itself', async () => {
+    it('clears all attempts of the subject, and no other’s', async () => {
       const [subject, other] = [unique.hash(), unique.hash()];
-      for (const each of [subject, other]) await count(each);
+      for (const each of [subject, subject, other]) await count(each);
       await attempts.clear(subject);
       expect([await timesOf(subject), await timesOf(other)]).toEqual([[], [NOON]]);
     });
 
-    it('purges what no longer counts, and nothing else', async () => {
+    it('purges the subjects whose last attempt no longer counts, and no others', async () => {
       await attempts.purge(later(NOON, DAY));
-      const subject = unique.hash();
-      await count(subject, later(NOON, DAY));
-      const end = later(NOON, DAY + LIMIT.within);
-      expect([await attempts.purge(later(end, -1)), await timesOf(subject)]).toEqual([0, [later(NOON, DAY)]]);
-      expect([await attempts.purge(end), await timesOf(subject)]).toEqual([1, []]);
+      const times = [later(NOON, DAY), later(NOON, DAY + MINUTE)];
+      const [subject, other] = [unique.hash(), unique.hash()];
+      for (const time of times) for (const each of [subject, other]) await count(each, time);
+      const end = later(NOON, DAY + MINUTE + LIMIT.within);
+      expect([await attempts.purge(later(end, -1)), await timesOf(subject)]).toEqual([0, times]);
+      expect([await attempts.purge(end), await timesOf(subject)]).toEqual([2, []]);
     });
   });
 }

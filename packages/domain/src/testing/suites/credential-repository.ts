@@ -154,7 +154,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       });
 
       it('opens one account, however many links for its address are followed at once', async () => {
-        for (let round = 0; round < 3; round += 1) {
+        for (let round = 0; round < 2; round += 1) {
           const { tokenHash, address } = await newSignUp();
           const hashes = [tokenHash, (await newSignUp(address)).tokenHash, (await newSignUp(address)).tokenHash];
           const { values, reasons } = await race(9, (index) => complete(hashes[index % 3] ?? '', `hash ${index}`));
@@ -162,26 +162,19 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
           expect(values.filter((each) => each !== undefined)).toHaveLength(1);
         }
       });
-
-      it('is purged once it has expired', async () => {
-        const early = later(NOON, -700 * HOUR);
-        const { tokenHash } = await newSignUp(unique.email(), early);
-        expect(await credentials.purgeLinks(later(early, -1))).toBe(0);
-        expect(await credentials.purgeLinks(early)).toBe(1);
-        expect(await credentials.findSignUp(tokenHash)).toBeUndefined();
-      });
     });
 
     describe('a change', () => {
       it('is decided on what is stored, and stored as it was decided', async () => {
         const account = await opened('first');
-        const changed = { ...account, email: unique.email(), credentialVersion: 7, provenAt: NOON };
+        const changed = { ...account, email: `${unique.email()}.`, credentialVersion: 7, provenAt: NOON };
         const result = await credentials.change(account.id, (state) => {
           expect(state).toEqual({ account, passwordHash: 'first' });
           return { credentials: { account: changed, passwordHash: 'second' } };
         });
         expect(result).toEqual(changed);
-        expect(await credentials.findByEmail(changed.email)).toEqual({ account: changed, passwordHash: 'second' });
+        for (const email of [changed.email, changed.email.slice(0, -1)])
+          expect(await credentials.findByEmail(email)).toEqual({ account: changed, passwordHash: 'second' });
         expect(await credentials.findByEmail(account.email)).toBeUndefined();
       });
 
@@ -338,22 +331,19 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('is found by its own token and kind, with its account and the address that it was mailed to', async () => {
         const account = await opened('hash');
-        const taken = await ports.accounts.open(unique.account(`\u00e9-${unique.email()}`));
-        for (const kind of LINK_KINDS) {
-          for (const [address, isAddressTaken] of [
-            [undefined, false],
-            [unique.email(), false],
-            [taken.email, true],
-            [taken.email.normalize('NFD'), true],
-          ] as const) {
-            const { tokenHash, expiresAt } = await newLink(kind, account, { address });
-            const expected = { credentials: { account, passwordHash: 'hash' }, expiresAt, address, isAddressTaken };
-            expect(await credentials.findLink(kind, tokenHash)).toEqual(expected);
-            expect(await followed(kind, tokenHash)).toEqual(expected);
-            for (const other of LINK_KINDS.filter((each) => each !== kind)) {
-              expect(await credentials.findLink(other, tokenHash)).toBeUndefined();
-              expect(await followed(other, tokenHash)).toBeUndefined();
-            }
+        const taken = `\u00e9-${unique.email()}`;
+        await ports.accounts.open(unique.account(taken));
+        for (const [kind, address, isAddressTaken] of [
+          ['reset', undefined, false],
+          ['change', unique.email(), false],
+          ['change', taken.normalize('NFD'), true],
+        ] as const) {
+          const { tokenHash, expiresAt } = await newLink(kind, account, { address });
+          const expected = { credentials: { account, passwordHash: 'hash' }, expiresAt, address, isAddressTaken };
+          for (const asked of LINK_KINDS) {
+            const found = asked === kind ? expected : undefined;
+            expect(await credentials.findLink(asked, tokenHash)).toEqual(found);
+            expect(await followed(asked, tokenHash)).toEqual(found);
           }
         }
         expect(await credentials.findLink('reset', unique.hash())).toBeUndefined();
@@ -382,13 +372,14 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await followed('reset', tokenHash)).toMatchObject({ expiresAt: NOON });
       });
 
-      it('is purged once it has expired', async () => {
+      it('of any kind is purged once it has expired', async () => {
         const account = await opened();
         const early = later(NOON, -500 * HOUR);
-        await newLink('change', account, { createdAt: instant(1), expiresAt: early });
+        for (const kind of LINK_KINDS) await newLink(kind, account, { createdAt: instant(1), expiresAt: early });
+        const { tokenHash } = await newSignUp(unique.email(), early);
         expect(await credentials.purgeLinks(later(early, -1))).toBe(0);
-        expect(await credentials.purgeLinks(early)).toBe(1);
-        expect(await credentials.purgeLinks(early)).toBe(0);
+        expect(await credentials.purgeLinks(early)).toBe(LINK_KINDS.length + 1);
+        expect(await credentials.findSignUp(tokenHash)).toBeUndefined();
       });
     });
 
@@ -417,47 +408,43 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       });
 
       it('to reset an unproven password and to issue and rotate keys by the former none leaves a working key', async () => {
-        for (let round = 0; round < 3; round += 1) {
-          const account = await opened();
-          const { credentialVersion: version } = account;
-          const link = await newLink('reset', account);
-          const old = await atOnce(8, () => addKey(ports, unique.key(account)));
-          const issue = (asked: number) => addKey(ports, unique.key(account), asked);
-          const rotate = ({ id }: ApiKey) => replaceKey(ports, id, unique.key(account), version);
-          const [changed] = await Promise.allSettled([
-            reset(link),
-            ...old.slice(0, 4).map(rotate),
-            ...Array.from({ length: 12 }, () => issue(version)),
-            ...old.slice(4).map(rotate),
-          ]);
-          expect(changed).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
-          expect(await ports.apiKeys.listActive(account.id, NOON)).toEqual([]);
-          await expect(issue(version)).rejects.toMatchObject({ code: 'signed_out' });
-          expect(await issue(version + 1)).toMatchObject({ revokedAt: undefined });
-        }
+        const account = await opened();
+        const { credentialVersion: version } = account;
+        const link = await newLink('reset', account);
+        const old = await atOnce(8, () => addKey(ports, unique.key(account)));
+        const issue = (asked: number) => addKey(ports, unique.key(account), asked);
+        const rotate = ({ id }: ApiKey) => replaceKey(ports, id, unique.key(account), version);
+        const [changed] = await Promise.allSettled([
+          reset(link),
+          ...old.slice(0, 4).map(rotate),
+          ...Array.from({ length: 8 }, () => issue(version)),
+          ...old.slice(4).map(rotate),
+        ]);
+        expect(changed).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
+        expect(await ports.apiKeys.listActive(account.id, NOON)).toEqual([]);
+        await expect(issue(version)).rejects.toMatchObject({ code: 'signed_out' });
+        expect(await issue(version + 1)).toMatchObject({ revokedAt: undefined });
       });
 
       it('to have one address one is made, however many ask for it, sign up with it or close meanwhile', async () => {
-        for (let round = 0; round < 3; round += 1) {
-          const email = unique.email();
-          const accounts = await atOnce(8, () => opened());
-          const links: UniqueLink[] = [];
-          for (const account of accounts) links.push(await newLink('change', account, { address: email }));
-          const [first] = accounts;
-          const settled = await Promise.allSettled([
-            ...links.map((link) => changeAddress(link)),
-            signUp(email, 'hash'),
-            first && closeAccount(ports, first).then(() => undefined),
-          ]);
-          const { values, reasons } = outcomes(settled);
-          const owners = values.filter((each) => each !== undefined);
-          // The account that had the address may have been closed, so that another one has it.
-          expect(owners.length).toBeGreaterThanOrEqual(1);
-          expect(owners.length).toBeLessThanOrEqual(owners.some(({ id }) => id === first?.id) ? 2 : 1);
-          for (const reason of reasons) expect(reason).toMatchObject({ code: 'email_taken' });
-          const found = await credentials.findByEmail(email);
-          expect(owners.map(({ id }) => id)).toContain(found?.account.id ?? first?.id);
-        }
+        const email = unique.email();
+        const accounts = await atOnce(5, () => opened());
+        const links: UniqueLink[] = [];
+        for (const account of accounts) links.push(await newLink('change', account, { address: email }));
+        const [first] = accounts;
+        const settled = await Promise.allSettled([
+          ...links.map((link) => changeAddress(link)),
+          signUp(email, 'hash'),
+          first && closeAccount(ports, first).then(() => undefined),
+        ]);
+        const { values, reasons } = outcomes(settled);
+        const owners = values.filter((each) => each !== undefined);
+        // The account that had the address may have been closed, so that another one has it.
+        expect(owners.length).toBeGreaterThanOrEqual(1);
+        expect(owners.length).toBeLessThanOrEqual(owners.some(({ id }) => id === first?.id) ? 2 : 1);
+        for (const reason of reasons) expect(reason).toMatchObject({ code: 'email_taken' });
+        const found = await credentials.findByEmail(email);
+        expect(owners.map(({ id }) => id)).toContain(found?.account.id ?? first?.id);
       });
     });
   });

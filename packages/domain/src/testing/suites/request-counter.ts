@@ -46,14 +46,21 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
     const admitted = (verdicts: readonly Verdict[]) => verdicts.filter(({ outcome }) => outcome === 'admitted').length;
     const once: PlanLimits = { perMinute: 1, perDay: 1_000_000 };
 
-    it('admits all of the parallel requests that fit, and min(N, L) of N against L left', async () => {
-      expect(admitted(await countTimes(40, noon))).toBe(40);
-      expect(admitted(await countTimes(15, noon))).toBe(15);
-      expect(admitted(await countTimes(15, noon))).toBe(5);
-      const verdict = await look(noon);
-      expect(verdict).toMatchObject({ outcome: 'rate_limited', minute: { used: 60 }, day: { used: 60 } });
-      expect(await look(noon)).toEqual(verdict);
-    });
+    for (const [window, limits, outcome] of [
+      ['minute', { perMinute: 60, perDay: 1_000 }, 'rate_limited'],
+      ['day', { perMinute: 1_000, perDay: 60 }, 'daily_quota_exceeded'],
+    ] as const)
+      it(`admits all of the parallel requests that fit into the ${window}, and min(N, L) of N against L left`, async () => {
+        for (const [sent, fit] of [
+          [40, 40],
+          [15, 15],
+          [15, 5],
+        ] as const)
+          expect(admitted(await countTimes(sent, noon, { limits }))).toBe(fit);
+        const verdict = await look(noon, { limits });
+        expect(verdict).toMatchObject({ outcome, minute: { used: 60 }, day: { used: 60 } });
+        expect(await look(noon, { limits })).toEqual(verdict);
+      });
 
     it('reports each of the parallel requests by its own number', async () => {
       const verdicts = await countTimes(60, noon);
@@ -65,7 +72,8 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       const [banned, alsoBanned, other] = [requester, keyOf(requester.accountId), keyOf(requester.accountId)];
       const all = [other, banned, alsoBanned];
       expect(await counter.bansOf(all, noon)).toEqual(new Map());
-      await countTimes(51, noon, { requester: banned, limits: once });
+      const atNoon = [...Array<KeyRequester>(51).fill(banned), other];
+      await Promise.all(atNoon.map((each) => count(noon, { requester: each, limits: once })));
       await countTimes(51, later(noon, MINUTE), { requester: alsoBanned, limits: once });
       const [end, laterEnd] = [later(noon, 5 * MINUTE), later(noon, 6 * MINUTE)];
       const [one, another] = [[banned.keyId, end] as const, [alsoBanned.keyId, laterEnd] as const];
@@ -79,22 +87,25 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
         expect({ asked, now, found: await counter.bansOf(asked, now) }).toEqual({ asked, now, found: new Map(found) });
     });
 
-    it('bans by its policy', async () => {
-      const policy: BanPolicy = { refusals: 2, firstBan: MINUTE, longestBan: MINUTE };
+    it('bans by its policy, and no longer for what is sent meanwhile', async () => {
+      const policy: BanPolicy = { refusals: 2, firstBan: MINUTE, longestBan: HOUR };
       const opened = await open(policy);
-      const outcomes = [];
-      for (let sent = 0; sent < 3; sent += 1)
-        outcomes.push((await opened.ports.requests.count({ requester, limits: once, now: noon })).outcome);
-      expect(outcomes).toEqual(['admitted', 'rate_limited', 'key_banned']);
+      const ends = [later(noon, MINUTE), later(noon, MINUTE), later(noon, MINUTE)];
+      for (const [now, bannedUntil] of [
+        ...[undefined, undefined, ...ends].map((end) => [noon, end] as const),
+        [later(noon, MINUTE), undefined] as const,
+      ])
+        expect(await opened.ports.requests.count({ requester, limits: once, now })).toMatchObject({ bannedUntil });
       await opened.close();
     });
 
     it('never bans an address', async () => {
-      const verdicts = await countTimes(60, noon, {
-        requester: newAddress(),
-        limits: { perMinute: 1, perDay: Infinity },
-      });
-      expect(verdicts.filter(({ outcome }) => outcome === 'rate_limited')).toHaveLength(59);
+      const address = { requester: newAddress(), limits: { perMinute: 1, perDay: Infinity } };
+      for (const now of [noon, later(noon, MINUTE)]) {
+        const verdicts = await countTimes(60, now, address);
+        expect(verdicts.filter(({ outcome }) => outcome === 'rate_limited')).toHaveLength(59);
+        expect(await look(now, address)).toMatchObject({ outcome: 'rate_limited', minute: { used: 1 } });
+      }
     });
 
     it('decides by the limits that the request names', async () => {
@@ -107,6 +118,19 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
         expect(await count(noon, { limits: { perMinute, perDay: 100 } })).toMatchObject({ outcome });
     });
 
+    it('decides each of several at once by the limits that it names', async () => {
+      const asked = [
+        { perMinute: 1, perDay: 100 },
+        { perMinute: 100, perDay: 1 },
+        { perMinute: 100, perDay: 100 },
+      ];
+      const verdicts = await Promise.all(asked.map((limits) => count(noon, { limits })));
+      const named = verdicts.map(({ minute, day }) => ({ perMinute: minute.limit, perDay: day.limit }));
+      expect(named).toEqual(asked);
+      const used = admitted(verdicts);
+      expect(await look(noon)).toMatchObject({ minute: { used }, day: { used } });
+    });
+
     it('counts the minute and the day until their ends, and anew from then on', async () => {
       const midnight = later(noon, DAY / 2);
       for (const [now, minute, day] of [
@@ -114,6 +138,7 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
         [later(midnight, -MINUTE), 1, 2],
         [later(midnight, -1), 2, 3],
         [midnight, 1, 1],
+        [midnight, 2, 2],
       ] as const)
         expect(await count(now)).toMatchObject({ minute: { used: minute }, day: { used: day } });
     });

@@ -19,7 +19,7 @@ const NOON_HOUR = startOf(HOUR, NOON);
 
 /** The guarantees of every `RequestRecords`. */
 export function requestRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, expect, until } = framework;
+  const { describe, it, beforeAll, expect, until } = framework;
   describe(`records of requests (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
@@ -33,6 +33,7 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       const id = accountId ?? (await openWithPassword(ports.credentials, unique)).id;
       return { accountId: id, keyId: (await addKey(ports, unique.key({ id }))).id };
     }
+    const unknown = { accountId: INT64_MAX as AccountId, keyId: INT64_MAX as ApiKeyId };
     const close = (id: AccountId) => closeAccount(ports, { id });
 
     describe('of uses', () => {
@@ -43,7 +44,6 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       const lastUseOf = async ({ keyId }: KeyRequester) => (await ports.apiKeys.findById(keyId))?.key.lastUsedAt;
       const operationsOf = async ({ keyId }: KeyRequester) =>
         (await ports.apiKeys.listOperations([keyId])).get(keyId) ?? [];
-      const unknown = { accountId: INT64_MAX as AccountId, keyId: INT64_MAX as ApiKeyId };
 
       it('tell the latest minute in which a key was used, in any order of reports', async () => {
         const [one, other, unused] = [await newKey(), await newKey(), await newKey()];
@@ -60,12 +60,12 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       });
 
       it('tell the latest minute of each operation, in any order of reports', async () => {
-        const [one, other, unused] = [await newKey(), await newKey(), await newKey()];
+        const [one, unused] = [await newKey(), await newKey()];
+        records.record({ ...unused, at: NOON, isUse: false, operation: 'list' });
         for (const minutes of [1, 3, 2]) use(one, minutes, 'list');
-        use(one, 2, 'add');
         use(unknown, 0, 'list');
-        use(other, 0, 'list');
-        await until(async () => (await operationsOf(other)).length === 1);
+        use(one, 2, 'add');
+        await until(async () => (await operationsOf(one)).length === 2);
         expect(await operationsOf(one)).toEqual([
           { operation: 'list', lastUsedAt: minute(3) },
           { operation: 'add', lastUsedAt: minute(2) },
@@ -73,20 +73,11 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         use(one, 1, 'list');
         use(one, 4, 'add');
         await until(async () => (await operationsOf(one))[0]?.operation === 'add');
-        const operations = [
+        expect(await operationsOf(one)).toEqual([
           { operation: 'add', lastUsedAt: minute(4) },
           { operation: 'list', lastUsedAt: minute(3) },
-        ];
-        const ofOne = [one.keyId, operations] as const;
-        const ofOther = [other.keyId, [{ operation: 'list', lastUsedAt: minute(0) }]] as const;
-        for (const [asked, found] of [
-          [[other, unused, one], new Map<ApiKeyId, unknown>([ofOne, ofOther])],
-          [[one], new Map([ofOne])],
-          [[], new Map()],
-        ] as const) {
-          const ids = asked.map(({ keyId }) => keyId);
-          expect({ ids, found: await ports.apiKeys.listOperations(ids) }).toEqual({ ids, found });
-        }
+        ]);
+        expect(await operationsOf(unused)).toEqual([]);
       });
     });
 
@@ -102,18 +93,23 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
           return admitted + refused === requests;
         });
 
-      it('add up by hour, day and key, within seconds, and are the account’s own', async () => {
-        const one = await newKey();
-        const { accountId } = one;
-        const [other, strangers] = [await newKey(accountId), await newKey()];
-        record(one, 3, 2);
-        record(strangers, 1, 0);
-        record(one, 0, 1, later(DAY_ONE, DAY));
-        record(other, 1, 0);
-        record(one, 1, 0, later(DAY_ONE, DAY - 1));
-        // Neither admitted nor refused by a limit.
-        records.record({ ...one, at: NOON, isUse: true });
-        await untilIncluded(accountId, 8);
+      describe('of an account with two keys', () => {
+        let one: KeyRequester;
+        let other: KeyRequester;
+        let strangers: KeyRequester;
+        beforeAll(async () => {
+          one = await newKey();
+          [other, strangers] = [await newKey(one.accountId), await newKey()];
+          record(one, 3, 2);
+          record(strangers, 1, 0);
+          record(unknown, 1, 0);
+          record(one, 0, 1, later(DAY_ONE, DAY));
+          record(other, 1, 0);
+          record(one, 1, 0, later(DAY_ONE, DAY - 1));
+          // Neither admitted nor refused by a limit.
+          records.record({ ...one, at: NOON, isUse: true });
+          await untilIncluded(one.accountId, 8);
+        });
         const usage = (start: Instant, admitted: number, refused: number) => ({ start, admitted, refused });
         const days = [usage(DAY_ONE, 5, 2), usage(later(DAY_ONE, DAY), 0, 1)];
         const hours = [
@@ -121,56 +117,95 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
           usage(later(DAY_ONE, DAY - HOUR), 1, 0),
           usage(later(DAY_ONE, DAY), 0, 1),
         ];
-        for (const [span, from, keyId, found] of [
-          ['day', DAY_ONE, undefined, days],
-          ['day', later(DAY_ONE, DAY), undefined, days.slice(1)],
-          ['hour', DAY_ONE, undefined, hours],
-          ['hour', later(NOON_HOUR, HOUR), undefined, hours.slice(1)],
-          ['hour', NOON_HOUR, other.keyId, [usage(NOON_HOUR, 1, 0)]],
-          ['day', DAY_ONE, strangers.keyId, []],
-        ] as const) {
-          const asked = { span, from, keyId };
-          expect({ asked, found: await records.listUsage(accountId, span, from, keyId) }).toEqual({ asked, found });
-        }
-        const sum = (keyId: ApiKeyId, admitted: number, refused: number) => ({ keyId, admitted, refused });
-        const ofOther = sum(other.keyId, 1, 0);
-        for (const [span, from, keys, found] of [
-          ['day', DAY_ONE, [strangers, other, one], [sum(one.keyId, 4, 3), ofOther]],
-          ['hour', DAY_ONE, [other, one], [sum(one.keyId, 4, 3), ofOther]],
-          ['hour', DAY_ONE, [other], [ofOther]],
-          ['hour', later(NOON_HOUR, HOUR), [strangers, other, one], [sum(one.keyId, 1, 1)]],
-        ] as const) {
-          const asked = { span, from, ids: keys.map(({ keyId }) => keyId) };
-          const sums = await records.sumUsageByKey(accountId, span, from, asked.ids);
-          expect({ asked, found: sums }).toEqual({ asked, found });
-        }
-        record(one, 2, 0);
-        await untilIncluded(accountId, 10);
+
+        it('add up by hour and day, from the given one on, ascending', async () => {
+          for (const [span, from, found] of [
+            ['day', DAY_ONE, days],
+            ['day', later(DAY_ONE, DAY), days.slice(1)],
+            ['hour', DAY_ONE, hours],
+            ['hour', later(NOON_HOUR, HOUR), hours.slice(1)],
+          ] as const) {
+            const asked = { span, from };
+            expect({ asked, found: await records.listUsage(one.accountId, span, from) }).toEqual({ asked, found });
+          }
+        });
+
+        it('are those of one key, which must be the account’s', async () => {
+          for (const span of ['hour', 'day'] as const)
+            for (const [keyId, found] of [
+              [other.keyId, [usage(span === 'hour' ? NOON_HOUR : DAY_ONE, 1, 0)]],
+              [strangers.keyId, []],
+            ] as const) {
+              const asked = { span, keyId };
+              const theirs = await records.listUsage(one.accountId, span, DAY_ONE, keyId);
+              expect({ asked, found: theirs }).toEqual({ asked, found });
+            }
+        });
+
+        it('have a sum for each of the account’s given keys, ascending by id', async () => {
+          const sum = ({ keyId }: KeyRequester, admitted: number, refused: number) => ({ keyId, admitted, refused });
+          for (const [span, from, keys, found] of [
+            ['day', DAY_ONE, [strangers, other, one, other], [sum(one, 4, 3), sum(other, 1, 0)]],
+            ['day', later(DAY_ONE, DAY), [other, one], [sum(one, 0, 1)]],
+            ['hour', DAY_ONE, [strangers, other, one, other], [sum(one, 4, 3), sum(other, 1, 0)]],
+            ['hour', DAY_ONE, [other], [sum(other, 1, 0)]],
+            ['hour', later(NOON_HOUR, HOUR), [other, one], [sum(one, 1, 1)]],
+          ] as const) {
+            const asked = { span, from, ids: keys.map(({ keyId }) => keyId) };
+            const sums = await records.sumUsageByKey(one.accountId, span, from, asked.ids);
+            expect({ asked, found: sums }).toEqual({ asked, found });
+          }
+        });
+      });
+
+      it('add up with those that are stored already', async () => {
+        const key = await newKey();
+        record(key, 1, 0);
+        await untilIncluded(key.accountId, 1);
+        record(key, 1, 1);
+        await untilIncluded(key.accountId, 3);
+        for (const [span, start] of [
+          ['hour', NOON_HOUR],
+          ['day', DAY_ONE],
+        ] as const)
+          expect(await records.listUsage(key.accountId, span, start)).toEqual([{ start, admitted: 2, refused: 1 }]);
       });
 
       it('tell the time of the last request that they include, if it was in the given hours', async () => {
-        const key = await newKey();
+        const [key, strangers] = [await newKey(), await newKey()];
         expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBeUndefined();
-        for (const minutes of [3, 61, 60]) record(key, 1, 0, later(NOON_HOUR, minutes * MINUTE));
-        await untilIncluded(key.accountId, 3);
-        const last = later(NOON_HOUR, 61 * MINUTE);
+        record(strangers, 1, 0, later(NOON_HOUR, 65 * MINUTE));
+        for (const minutes of [3, 60, 62, 61]) record(key, 1, 0, later(NOON_HOUR, minutes * MINUTE));
+        await untilIncluded(key.accountId, 4);
+        const last = later(NOON_HOUR, 62 * MINUTE);
         expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBe(last);
         expect(await records.lastIncluded(key.accountId, startOf(HOUR, last))).toBe(last);
         expect(await records.lastIncluded(key.accountId, later(startOf(HOUR, last), HOUR))).toBeUndefined();
       });
 
+      it('tell it also if others of its hour were stored before', async () => {
+        const [one, other] = [await newKey(), await newKey()];
+        const at = (minutes: number) => later(NOON_HOUR, minutes * MINUTE);
+        for (const each of [one, other]) record(each, 1, 0, at(2));
+        await untilIncluded(other.accountId, 1);
+        record(one, 1, 0, at(1));
+        record(other, 1, 0, at(3));
+        await untilIncluded(other.accountId, 2);
+        const times = [one, other].map(({ accountId }) => records.lastIncluded(accountId, NOON_HOUR));
+        expect(await Promise.all(times)).toEqual([at(2), at(3)]);
+      });
+
       it('before an hour or a day are purged, the others not', async () => {
-        const { accountId, ...key } = await newKey();
-        for (const days of [-20, -19, -10]) record({ accountId, ...key }, 1, 0, later(DAY_ONE, days * DAY));
-        await untilIncluded(accountId, 3);
+        const key = await newKey();
+        for (const days of [-20, -19, -10]) record(key, 1, 0, later(DAY_ONE, days * DAY));
+        await untilIncluded(key.accountId, 3);
         const tenth = later(DAY_ONE, -10 * DAY);
-        const list = (span: UsageSpan) => records.listUsage(accountId, span, instant(0));
+        const starts = async (span: UsageSpan) =>
+          (await records.listUsage(key.accountId, span, instant(0))).map(({ start }) => start);
+        expect([await records.purgeUsage('hour', tenth), await records.purgeUsage('hour', tenth)]).toEqual([2, 0]);
+        expect([await starts('hour'), (await starts('day')).length]).toEqual([[tenth], 3]);
         expect([await records.purgeUsage('day', tenth), await records.purgeUsage('day', tenth)]).toEqual([2, 0]);
-        expect(await list('day')).toMatchObject([{ start: tenth }]);
-        expect(await list('hour')).toHaveLength(3);
-        expect(await records.purgeUsage('hour', later(tenth, HOUR))).toBe(3);
-        expect(await list('hour')).toEqual([]);
-        expect(await list('day')).toHaveLength(1);
+        expect([await starts('hour'), await starts('day')]).toEqual([[tenth], [tenth]]);
       });
 
       it('by hour are deleted with their account, and its days stay', async () => {
@@ -228,20 +263,22 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         expect(await found(wanted.requestId)).toMatchObject([again, wanted]);
       });
 
-      it('are the last 100 of each account, however many there are at once or over time', async () => {
-        const [key, strangers] = [await newKey(), await newKey()];
-        const theirs = record(strangers);
-        const all: (FailedRequest & { readonly at: Instant })[] = [];
-        for (const until of [60, 150, 151, 300]) {
-          while (all.length < until) all.push(record(key, all.length));
-          await untilThere(key.accountId, all.at(-1) ?? theirs);
-          if (until < MOST_FAILED_REQUESTS) continue;
-          expect(await records.listFailedRequests(key.accountId)).toMatchObject(
-            all.slice(-MOST_FAILED_REQUESTS).reverse(),
-          );
-        }
-        expect(await records.listFailedRequests(strangers.accountId)).toMatchObject([theirs]);
-      });
+      for (const [how, counts] of [
+        ['of those of one time', [150]],
+        ['also with those of before', [60, 150]],
+      ] as const)
+        it(`are the last 100 of each account, ${how}`, async () => {
+          const [key, strangers] = [await newKey(), await newKey()];
+          const theirs = record(strangers);
+          const all: (FailedRequest & { readonly at: Instant })[] = [];
+          for (const count of counts) {
+            while (all.length < count) all.push(record(key, all.length));
+            await untilThere(key.accountId, present(all.at(-1)));
+          }
+          const last = all.slice(-MOST_FAILED_REQUESTS).reverse();
+          expect(await records.listFailedRequests(key.accountId)).toMatchObject(last);
+          expect(await records.listFailedRequests(strangers.accountId)).toMatchObject([theirs]);
+        });
 
       it('before an instant are deleted, and no others', async () => {
         const key = await newKey();

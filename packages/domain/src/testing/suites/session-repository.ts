@@ -1,6 +1,6 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import { DAY, HOUR, later, MINUTE } from '../../kernel/clock.js';
-import { decideBeginning, LONGEST_SESSION, type Session, SESSION_IDLE_TIME } from '../../sessions/session.js';
+import { LONGEST_SESSION, type Session, SESSION_IDLE_TIME } from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
 import {
   atOnce,
@@ -51,7 +51,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
       expect(await begin(session)).toEqual(session);
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account });
-      expect(await sessions.find(unique.hash())).toBeUndefined();
+      for (const other of [unique.hash(), session.id]) expect(await sessions.find(other)).toBeUndefined();
       const after = await changePassword(ports, account);
       expect(await accountOf(account.id)).toEqual(after);
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account: after });
@@ -76,17 +76,22 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
     });
 
-    it('begins no session with a former password, whatever comes first', async () => {
-      await atOnce(10, async () => {
+    it('decides on the account as the last decision on it leaves it, however many race', async () => {
+      for (let round = 0; round < 3; round += 1) {
         const account = await opened();
-        const session = sessionOf(account);
-        const [after, begun] = await Promise.all([
-          changePassword(ports, account),
-          sessions.add(account.id, (current) => decideBeginning(current, session)),
-        ]);
-        const found = await sessions.find(session.tokenHash);
-        expect(found).toEqual(begun && { session, account: after });
-      });
+        let version = account.credentialVersion;
+        const begin = () =>
+          sessions.add(account.id, (current) => {
+            expect(current?.credentialVersion).toBe(version);
+            return undefined;
+          });
+        const change = () =>
+          ports.credentials.change(account.id, (state) => {
+            version += 1;
+            return state && { credentials: { ...state, account: { ...state.account, credentialVersion: version } } };
+          });
+        await Promise.all([atOnce(5, begin), change(), atOnce(5, begin)]);
+      }
     });
 
     it('keeps when a session was used, and nothing else of it', async () => {
