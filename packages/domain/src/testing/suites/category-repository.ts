@@ -1,15 +1,28 @@
+import type { Account } from '../../accounts/account.js';
 import { type Animal, type AnimalChange, type CategoryId, newAnimal } from '../../animals/animal.js';
-import { type Category, type CategoryPolicy, decideAddition } from '../../categories/category.js';
+import { type AdditionState, type Category, type CategoryPolicy, decideAddition } from '../../categories/category.js';
 import { AddCategory, NameCategory, DeleteCategory } from '../../categories/use-cases.js';
 import type { Condition } from '../../kernel/condition.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import { unchanged } from '../conditions.js';
-import { eventless, openBefore, outcomes, race, REFUSAL, stateOf, transactFor, Unique } from './fixtures.js';
+import {
+  eventless,
+  openBefore,
+  outcomes,
+  present,
+  race,
+  REFUSAL,
+  stateOf,
+  storedEvents,
+  timesDecided,
+  transactFor,
+  Unique,
+} from './fixtures.js';
 import type { Open, Opened, TestFramework, Transact } from './framework.js';
 import { INTEGERS, TEXTS } from './samples.js';
 
-type Needed = 'accounts' | 'animals' | 'categories' | 'idempotency';
+type Needed = 'accounts' | 'animals' | 'categories' | 'events' | 'idempotency';
 
 /** Opens both repositories on one empty store, in which animals are added under this policy. */
 type OpenCategories = (policy: CategoryPolicy) => Promise<Opened<Needed>>;
@@ -53,6 +66,18 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       expect(added).toEqual({ id: added.id, name: ' Łuchse 🐈 ' });
       expect([last.id, ...ids].includes(added.id)).toBe(false);
       expect(await find(added.id)).toEqual(added);
+      expect(await find(present(ids[2]))).toBeUndefined();
+    });
+
+    it('decides each change once', async () => {
+      const { id } = await add();
+      const [name, wanted] = [unique.name(), { id, name: unique.name() }];
+      const { categories } = ports;
+      const adding = categories.add.bind(categories, name);
+      expect(await timesDecided(adding, (state: AdditionState) => decideAddition(state, { name }))).toBe(1);
+      const naming = categories.name.bind(categories, wanted);
+      expect(await timesDecided(naming, () => ({ category: wanted, isNew: false }))).toBe(1);
+      expect(await timesDecided(categories.delete.bind(categories, id), () => undefined)).toBe(1);
     });
 
     it('decides on the category with the id and the one with the name, without regard to case and composition', async () => {
@@ -208,19 +233,24 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
   describe(`an animal repository with strict categories (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
-    let transact: Transact;
+    let account: Account;
     openBefore(framework, open, async (opened) => {
       ports = opened.ports;
-      transact = transactFor(await ports.accounts.open(unique.account()), ports, unique);
+      account = await ports.accounts.open(unique.account());
     });
 
+    const eventsOf = async (work: () => Promise<unknown>) => {
+      const { length } = await storedEvents(ports, account.id);
+      await work();
+      return (await storedEvents(ports, account.id)).slice(length);
+    };
     const add = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const addCategory = () => new AddCategory(ports).execute({ name: unique.name() });
     const move = (animal: Animal, change: AnimalChange) =>
       ports.animals.change(animal.id, () => eventless({ ...animal, ...change } as Animal), change.categoryId);
 
-    it('adds no animal whose category is unknown', async () => {
-      await expect(add(1n)).rejects.toMatchObject(UNKNOWN);
+    it('adds no animal whose category is unknown, and no event', async () => {
+      expect(await eventsOf(() => expect(add(1n)).rejects.toMatchObject(UNKNOWN))).toEqual([]);
       const { id } = await addCategory();
       expect((await add(id)).categoryId).toBe(id);
       await expect(add(id + 1n)).rejects.toMatchObject(UNKNOWN);
@@ -240,10 +270,25 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
       const [from, to] = [await addCategory(), await addCategory()];
       const animal = await add(from.id);
       const change = (categoryId: bigint) => move(animal, { name: 'Milo', categoryId: categoryId as CategoryId });
+      const events = [{ type: 'pet.changed', data: animal }] as const;
+      const refused = () => ports.animals.change(animal.id, () => ({ animal, events }), -1n as CategoryId);
+      expect(await eventsOf(() => expect(refused()).rejects.toMatchObject(UNKNOWN))).toEqual([]);
       await expect(change(-1n)).rejects.toMatchObject(UNKNOWN);
       expect(await ports.animals.findById(animal.id)).toEqual(animal);
       expect(await change(to.id)).toEqual({ ...animal, name: 'Milo', categoryId: to.id });
       expect(await move(animal, { name: 'Nala' })).toMatchObject({ name: 'Nala' });
+    });
+
+    it('looks at the category only after the decision', async () => {
+      const animal = await add((await addCategory()).id);
+      const refusing = ports.animals.change(
+        animal.id,
+        () => {
+          throw REFUSAL;
+        },
+        -1n as CategoryId,
+      );
+      await expect(refusing).rejects.toBe(REFUSAL);
     });
 
     it('holds a change of an animal to the category that it names, even the animal’s own, and to no other', async () => {
@@ -257,7 +302,11 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
 
     it('takes a category for used into which an animal is being put, and doesn’t wait for its end', async () => {
       const category = await addCategory();
-      const removing = transact(async (transaction) => {
+      const removing = transactFor(
+        account,
+        ports,
+        unique,
+      )(async (transaction) => {
         await ports.animals.add(newAnimal({ name: 'Luna', categoryId: category.id }), transaction);
         return stateOf((refuse) => ports.categories.delete(category.id, refuse));
       });

@@ -35,6 +35,7 @@ import {
   stateOf,
   storedEvents,
   storeOrder,
+  timesDecided,
   transactFor,
   Unique,
 } from './fixtures.js';
@@ -139,6 +140,16 @@ function placements({ it, expect }: TestFramework, opened: () => OrderStore): vo
     expect(await find(order.id)).toEqual(order);
     expect([await statusOf(animalId), await statusOf(bystander)]).toEqual(['pending', 'available']);
     expect((await place(bystander)).id).not.toBe(order.id);
+  });
+
+  it('decides a placement and a change once', async () => {
+    const { accountId, addAnimal, placed, orders } = opened();
+    const [{ id }, placement] = [await placed(), { accountId, animalId: await addAnimal(), limit: 9 }];
+    const place = orders.place.bind(orders, placement);
+    expect(await timesDecided(place, (state: PlacementState) => decidePlacement(state, placement, NOON))).toBe(1);
+    const end = { by: accountId, id, outcome: 'cancelled' } as const;
+    const change = orders.change.bind(orders, id);
+    expect(await timesDecided(change, (state: EndState) => decideEnd(state, end, NOON))).toBe(1);
   });
 
   it('stores the events of a placement, and nothing of one that is refused', async () => {
@@ -330,26 +341,45 @@ function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
     expect(asked).toEqual([]);
   });
 
-  it('decides about each order once, with its animal, and leaves the one that the decision leaves', async () => {
-    const { placed, animal, find, eventsOf, orders } = opened();
-    const placedOrders = [await placed(), await placed()];
-    const expected = await Promise.all(
-      placedOrders.map(async (order) => ({ order, animal: await animal(order.animalId) })),
-    );
+  it('decides about each order once, with its animal', async () => {
+    const { placed, animal, orders } = opened();
+    const states: EndState[] = [];
+    for (const order of [await placed(), await placed()]) states.push({ order, animal: await animal(order.animalId) });
     const asked: EndState[] = [];
-    const leave = () => orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
-    expect(await eventsOf(leave)).toEqual([]);
-    expect(new Set(asked)).toEqual(new Set(expected));
+    await orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
+    expect(new Set(asked)).toEqual(new Set(states));
     expect(asked).toHaveLength(2);
-    for (const order of placedOrders) expect(await find(order.id)).toEqual(order);
   });
 
-  it('stores the events of each expiry, and nothing if a decision refuses', async () => {
-    const { placed, expire, find, animal, eventsOf, orders } = opened();
+  it('leaves an order that the decision leaves, and returns the others', async () => {
+    const { placed, find, eventsOf, orders } = opened();
+    const [left, due] = [await placed(), await placed()];
+    const expired: Order[] = [];
+    const events = await eventsOf(async () => {
+      const decide = (state: EndState) => (state.order?.id === left.id ? undefined : decideExpiry(state, 0, NOON));
+      expired.push(...(await orders.expire({ placedUntil: NOON, limit: 10 }, decide)));
+    });
+    expect(idsOf(expired)).toEqual([due.id]);
+    expect(events.map(({ type }) => type)).toEqual(['order.expired', 'pet.changed']);
+    expect(await find(left.id)).toEqual(left);
+  });
+
+  it('changes nothing if a decision refuses, not even by those before it', async () => {
+    const { placed, find, eventsOf, orders } = opened();
+    const due = [await placed(), await placed()];
+    let decisions = 0;
+    const expiring = () =>
+      orders.expire({ placedUntil: NOON, limit: 10 }, (state) => {
+        decisions += 1;
+        return decisions === 1 ? decideExpiry(state, 0, NOON) : refuse();
+      });
+    expect(await eventsOf(() => expect(expiring()).rejects.toBe(REFUSAL))).toEqual([]);
+    for (const order of due) expect(await find(order.id)).toEqual(order);
+  });
+
+  it('stores the events of each expiry', async () => {
+    const { placed, expire, find, animal, eventsOf } = opened();
     const order = await placed();
-    const refused = () => stateOf((refusing) => orders.expire({ placedUntil: NOON, limit: 10 }, refusing));
-    expect(await eventsOf(refused)).toEqual([]);
-    expect(await find(order.id)).toEqual(order);
     const events = await eventsOf(() => expire(NOON));
     const data = present(await find(order.id));
     const changed = { type: 'pet.changed', data: await animal(order.animalId) } as const;
