@@ -201,10 +201,11 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
 
   it('have no more than asked for, and so many, also if that is more than a page', () =>
     expectPages(
-      [{}, { status: 'available' as const }, { categoryIds: some }, { ids: idsOf(all) }].flatMap((filters) =>
-        [{}, { after: place(3) }, { before: place(125) }].flatMap((at) =>
-          [1, 2, MAX_PAGE_SIZE + 1].map((limit) => ({ ...filters, ...at, limit })),
-        ),
+      [{}, { status: 'available' as const }, { categoryIds: [...some, ...some] }, { ids: idsOf(all) }].flatMap(
+        (filters) =>
+          [{}, { after: place(3) }, { before: place(125) }].flatMap((at) =>
+            [1, 2, MAX_PAGE_SIZE + 1].map((limit) => ({ ...filters, ...at, limit })),
+          ),
       ),
     ));
 
@@ -214,12 +215,18 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
       { ...filters, after: place(index), limit: 3 + (index % 2) },
       { ...filters, after: place(index + 30), limit: 3 },
       { ...filters, before: place(index + 60), limit: 3 },
+      ...[0, 1, 2].map((next) => ({ ...filters, after: place(next), limit: MAX_PAGE_SIZE + 1 })),
     ]);
     const pages = await Promise.all(queries.map((query) => store.animals.list(query)));
     pages.forEach((page, index) => {
       const query = present(queries[index]);
       expect({ query, ids: idsOf(page) }).toEqual({ query, ids: idsOf(matching(query)) });
     });
+  });
+
+  it('and finds give each of many concurrent readers the animal it asked for', async () => {
+    const some = all.slice(0, 20);
+    expect(await Promise.all(some.map(({ id }) => store.animals.findById(id)))).toEqual(some);
   });
 
   it('say nothing of an id that no animal has', async () => {

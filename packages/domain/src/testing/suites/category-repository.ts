@@ -47,6 +47,8 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
     openBefore(framework, open, async (opened) => {
       ports = opened.ports;
       transact = transactFor(await ports.accounts.open(unique.account()), ports, unique);
+      // More than a page, for the lists.
+      for (let index = 0; index <= MAX_PAGE_SIZE; index += 1) await add();
     });
 
     const add = (text = unique.name()) => new AddCategory(ports).execute({ name: text });
@@ -81,6 +83,10 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
     });
 
     it('decides on the category with the id and the one with the name, without regard to case and composition', async () => {
+      const category = await add();
+      const naming = (id: bigint, text: string) =>
+        stateOf((refuse) => ports.categories.name({ id: id as CategoryId, name: text }, refuse));
+      expect(await naming(category.id, unique.name())).toEqual({ category, namesake: undefined });
       for (const [name, inOtherCase] of [
         ['Cats', 'cATS'],
         ['Straße', 'STRASSE'],
@@ -88,13 +94,10 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
         ['Caf\u00e9', 'CAFE\u0301'],
         ['Ra\u0308der', 'R\u00c4DER'],
       ] as const) {
-        const [namesake, category] = [await add(name), await add()];
-        const naming = (id: bigint, text: string) =>
-          stateOf((refuse) => ports.categories.name({ id: id as CategoryId, name: text }, refuse));
+        const namesake = await add(name);
         expect(await naming(INT64_MAX, inOtherCase)).toEqual({ category: undefined, namesake });
         expect(await naming(category.id, inOtherCase)).toEqual({ category, namesake });
         expect(await naming(namesake.id, inOtherCase)).toEqual({ category: namesake, namesake });
-        expect(await naming(category.id, unique.name())).toEqual({ category, namesake: undefined });
         expect(await stateOf((refuse) => ports.categories.add(inOtherCase, refuse))).toMatchObject({ namesake });
         expect(await find(namesake.id)).toEqual(namesake);
       }
@@ -171,7 +174,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       expect(await ports.categories.list({ limit: 1_000 })).toEqual(before);
     });
 
-    it('lists all or those with some ids, each once, behind an id or before one, ascending', async () => {
+    it('lists all or those with some ids, each once, behind an id or before one, ascending and as many as asked for', async () => {
       const base = 1_000_000n;
       for (const offset of [3n, -2_000_001n, 1n, 2n]) await put(base + offset, unique.name());
       const all = await ports.categories.list({ limit: 1_000 });
@@ -187,7 +190,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
             { after: undefined, before: id },
           ]),
         ])
-          for (const limit of [2, 1_000]) {
+          for (const limit of [2, MAX_PAGE_SIZE + 1]) {
             const query = { ids: wanted, after, before, limit };
             const matching = ids
               .filter((id) => wanted?.includes(id) ?? true)
@@ -197,13 +200,8 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
           }
     });
 
-    it('lists as many as are asked for, also if that is more than a page', async () => {
-      for (let index = 0; index <= MAX_PAGE_SIZE; index += 1) await add();
-      expect(await ports.categories.list({ limit: MAX_PAGE_SIZE + 1 })).toHaveLength(MAX_PAGE_SIZE + 1);
-    });
-
     it('lets exactly one of many concurrent callers change what all have seen', async () => {
-      for (const isRemoved of [true, false, true, false]) {
+      for (const isRemoved of [true, false]) {
         const added = await add();
         const { id } = added;
         if (isRemoved) await remove(id);
@@ -215,7 +213,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
     });
 
     it('gives a name to exactly one of many concurrent callers', async () => {
-      for (let round = 0; round < 3; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         const text = `${unique.name()} \u00e9`;
         const written = text.toUpperCase().normalize('NFD');
         const { values, reasons } = await race<unknown>(16, (index) =>

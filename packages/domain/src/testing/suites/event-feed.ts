@@ -184,7 +184,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
     });
 
     it('shows each event once to each of several readers, whoever writes and publishes meanwhile', async () => {
-      let writing = 5;
+      let writing = 3;
       const ids: bigint[] = [];
       const write = async () => {
         for (let turn = 0; turn < 5; turn += 1)
