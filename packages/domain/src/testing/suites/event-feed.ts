@@ -131,6 +131,12 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       expect((await list({ limit: MOST })).events).toHaveLength(MOST);
     });
 
+    it('lets callers publish one after another, each the next events', async () => {
+      await atOnce(MOST, () => add());
+      const counts = await atOnce(4, () => feed.publish(30));
+      expect(counts.sort((one, next) => one - next)).toEqual([11, 30, 30, 30]);
+    });
+
     it('says where it ends and publishes nothing, so what waits to be published comes behind that', async () => {
       await Promise.all([add(), add()]);
       expect(await feed.end()).toMatchObject({ position: start });
