@@ -117,9 +117,9 @@ export function animalImporterSuite(
       const outcome = await importAll([
         { line: 2, name: 'one' },
         { line: 3, id: id + 7n },
-        { line: 4, id: withdrawn.id },
-        { line: 5, id },
-        { line: 8, id: id + 7n },
+        { line: 4, id: id + 7n },
+        { line: 5, id: withdrawn.id },
+        { line: 8, id },
         { line: 9, id: id + 7n },
       ]);
       expect(outcome).toEqual({
@@ -127,9 +127,9 @@ export function animalImporterSuite(
         refused: {
           count: 4,
           first: [
-            { line: 4, reason: `id ${withdrawn.id} is that of a withdrawn animal` },
-            { line: 5, reason: `id ${id} is that of another animal` },
-            { line: 8, reason: `id ${id + 7n} is that of the animal in line 3` },
+            { line: 4, reason: `id ${id + 7n} is that of the animal in line 3` },
+            { line: 5, reason: `id ${withdrawn.id} is that of a withdrawn animal` },
+            { line: 8, reason: `id ${id} is that of another animal` },
             { line: 9, reason: `id ${id + 7n} is that of the animal in line 3` },
           ],
         },

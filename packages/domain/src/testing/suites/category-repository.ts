@@ -17,6 +17,7 @@ import {
   storedEvents,
   timesDecided,
   transactFor,
+  undo,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework, Transact } from './framework.js';
@@ -201,7 +202,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
     });
 
     it('lets exactly one of many concurrent callers change what all have seen', async () => {
-      for (const isRemoved of [true, false]) {
+      for (const isRemoved of [true, false, true]) {
         const added = await add();
         const { id } = added;
         if (isRemoved) await remove(id);
@@ -258,10 +259,21 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
     it('refuses of many concurrent animals only those whose category is unknown', async () => {
       const { id } = await addCategory();
       const categoryIds = Array.from({ length: 20 }, (_, index) => (index % 4 === 1 ? -1n : id));
-      const { values, reasons } = outcomes(await Promise.allSettled(categoryIds.map(add)));
-      expect(values.map(({ categoryId }) => categoryId)).toEqual(categoryIds.filter((each) => each === id));
+      const animals = categoryIds.map((categoryId, index) => newAnimal({ name: String(index), categoryId }));
+      const { values, reasons } = outcomes(
+        await Promise.allSettled(animals.map((animal) => ports.animals.add(animal))),
+      );
+      const known = animals.filter(({ categoryId }) => categoryId === id);
+      expect(values.map(({ name: animal }) => animal)).toEqual(known.map(({ name: animal }) => animal));
       expect(reasons).toHaveLength(5);
       for (const reason of reasons) expect(reason).toMatchObject(UNKNOWN);
+    });
+
+    it('adds an animal in the transaction that it gets: nothing is left of one that fails', async () => {
+      const { id } = await addCategory();
+      const animal = newAnimal({ name: 'Luna', categoryId: id });
+      await undo(ports, account, (transaction) => ports.animals.add(animal, transaction));
+      expect(await ports.animals.list({ categoryIds: [id], limit: 1 })).toEqual([]);
     });
 
     it('puts no stored animal into an unknown category, and changes nothing else of it then', async () => {
@@ -279,14 +291,8 @@ function strictSuite(framework: TestFramework, name: string, open: Open<Needed>)
 
     it('looks at the category only after the decision', async () => {
       const animal = await add((await addCategory()).id);
-      const refusing = ports.animals.change(
-        animal.id,
-        () => {
-          throw REFUSAL;
-        },
-        -1n as CategoryId,
-      );
-      await expect(refusing).rejects.toBe(REFUSAL);
+      const state = stateOf((refuse) => ports.animals.change(animal.id, refuse, -1n as CategoryId));
+      expect(await state).toMatchObject({ animal });
     });
 
     it('holds a change of an animal to the category that it names, even the animal’s own, and to no other', async () => {
