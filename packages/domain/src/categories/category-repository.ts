@@ -10,7 +10,7 @@ export interface CategoryQuery extends PagePart<CategoryId> {
 
 /**
  * Port: the categories. Each method is atomic, and every read that begins after a write has resolved sees it. Changes run
- * one at a time, so the state that `decide` gets is current until its decision is stored. If `decide` throws, nothing
+ * one at a time, so the state that `decide` gets is current until its decision is stored. `decide` is called once. If it throws, nothing
  * changes.
  */
 export interface CategoryRepository {

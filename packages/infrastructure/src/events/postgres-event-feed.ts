@@ -90,10 +90,10 @@ type ListRow = readonly [
 const OLDEST = `
   SELECT ${milliseconds('min(created_at)')} AS oldest FROM (SELECT created_at FROM event_outbox ORDER BY place LIMIT 1) AS first`;
 
-/** The last event of the portion behind a position that happened by then, as did all before it in the portion. */
+/** The last event of the portion behind a position whose time, as readers see it, is by then, as of all before it in the portion. */
 const OVER = `
   SELECT max(position) AS last FROM (
-    SELECT position, bool_and(created_at <= $2) OVER (ORDER BY position) AS is_over
+    SELECT position, bool_and(date_trunc('milliseconds', created_at) <= $2) OVER (ORDER BY position) AS is_over
     FROM (SELECT position, created_at FROM events WHERE position > $1 ORDER BY position LIMIT $3) AS portion
   ) AS oldest
   WHERE is_over`;

@@ -1,5 +1,12 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import { type AnimalId, decideChange, decideWithdrawal, newAnimal } from '../../animals/animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  decideChange,
+  decideWithdrawal,
+  newAnimal,
+  PET_STATUSES,
+} from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import type { StoreEvent } from '../../events/event.js';
@@ -35,6 +42,7 @@ import {
   stateOf,
   storedEvents,
   storeOrder,
+  timesDecided,
   transactFor,
   Unique,
 } from './fixtures.js';
@@ -43,6 +51,9 @@ import type { Open, Opened, TestFramework } from './framework.js';
 type OrderPorts = 'accounts' | 'animals' | 'credentials' | 'events' | 'idempotency' | 'orders';
 
 const OUTCOMES = ORDER_STATUSES.filter((status): status is OrderOutcome => status !== 'placed');
+
+/** One more than a page. */
+const MOST = MAX_PAGE_SIZE + 1;
 
 const UNKNOWN = [INT64_MAX, -1n, INT64_MIN];
 /** The state of a placement for an animal that isn't there. */
@@ -60,9 +71,12 @@ const idsOf = (orders: readonly Order[]): OrderId[] => orders.map(({ id }) => id
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
 
 /** As `atOnce`, but a few at once: orders of one account wait for each other, and a wait on a busy machine may be refused. */
-async function someAtOnce<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+async function someAtOnce<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
-  while (results.length < times) results.push(...(await atOnce(Math.min(5, times - results.length), work)));
+  while (results.length < times) {
+    const done = results.length;
+    results.push(...(await atOnce(Math.min(5, times - done), (index) => work(done + index))));
+  }
   return results;
 }
 
@@ -71,6 +85,9 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
   framework.describe(`an order repository (${name})`, () => {
     const opened = openBeforeEach(framework, open);
     for (const suite of [placements, ends, lists, expiry, races]) suite(framework, opened);
+  });
+  framework.describe(`an order repository with many orders (${name})`, () => {
+    pages(framework, open);
   });
 }
 
@@ -139,6 +156,16 @@ function placements({ it, expect }: TestFramework, opened: () => OrderStore): vo
     expect(await find(order.id)).toEqual(order);
     expect([await statusOf(animalId), await statusOf(bystander)]).toEqual(['pending', 'available']);
     expect((await place(bystander)).id).not.toBe(order.id);
+  });
+
+  it('decides a placement and a change once', async () => {
+    const { accountId, addAnimal, placed, orders } = opened();
+    const [{ id }, placement] = [await placed(), { accountId, animalId: await addAnimal(), limit: 9 }];
+    const place = orders.place.bind(orders, placement);
+    expect(await timesDecided(place, (state: PlacementState) => decidePlacement(state, placement, NOON))).toBe(1);
+    const end = { by: accountId, id, outcome: 'cancelled' } as const;
+    const change = orders.change.bind(orders, id);
+    expect(await timesDecided(change, (state: EndState) => decideEnd(state, end, NOON))).toBe(1);
   });
 
   it('stores the events of a placement, and nothing of one that is refused', async () => {
@@ -232,25 +259,39 @@ function ends({ it, expect }: TestFramework, opened: () => OrderStore): void {
   });
 }
 
-function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
+/** Lists of a store of their own, which has more than a page of one status. The last test changes it. */
+function pages(framework: TestFramework, open: Open<OrderPorts>): void {
+  const { it, expect } = framework;
+  let store: OrderStore;
+  let all: readonly Order[];
+  openBefore(framework, open, async ({ ports }) => {
+    store = await openOrderStore(ports, new Unique());
+    const { accountId, other, addAnimal } = store;
+    const animals = await atOnce(MOST + 9, () => addAnimal());
+    all = await someAtOnce(animals.length, (index) => {
+      const animalId = present(animals[index]);
+      const at = later(NOON, -index * MINUTE);
+      const status = present(index < 12 ? ORDER_STATUSES[index % ORDER_STATUSES.length] : 'placed');
+      return store.orders.place({ accountId, animalId }, ({ id, animal }) => {
+        const order: Order = { id, accountId, animalId, status, createdAt: at, updatedAt: at };
+        return { order, animal: present(animal), events: [] };
+      });
+    });
+    all = [...all].sort((one, next) => (one.id < next.id ? -1 : 1));
+    await store.placed(NOON, other);
+  });
+
   for (const [where, placesOf] of [
     ['', () => [{}]],
     [' behind an id', (ids) => ids.map((after) => ({ after }))],
     [' before an id', (ids) => ids.map((before) => ({ before }))],
   ] satisfies readonly [string, (ids: readonly OrderId[]) => readonly PagePosition<OrderId>[]][])
-    it(`lists an account’s orders${where}, all or those of a status, ascending and no more than asked for`, async () => {
-      const { accountId, other, orders, placed, end } = opened();
-      const all: Order[] = [];
-      for (let index = 0; index < 12; index += 1) {
-        const order = await placed(later(NOON, -index * MINUTE));
-        await placed(NOON, other);
-        const status = ORDER_STATUSES[index % ORDER_STATUSES.length] ?? 'placed';
-        all.push(status === 'placed' ? order : await end(order.id, status));
-      }
+    it(`lists an account’s orders${where}, all or those of a status, ascending and as many as asked for`, async () => {
+      const { accountId, orders } = store;
       const places: readonly PagePosition<OrderId>[] = placesOf([0, 5, 6, 11].map((index) => present(all[index]).id));
       for (const status of [undefined, ...ORDER_STATUSES])
         for (const { after, before } of places)
-          for (const limit of [2, 100]) {
+          for (const limit of [2, MOST]) {
             const query = { accountId, status, after, before, limit };
             const matching = all
               .filter((order) => status === undefined || order.status === status)
@@ -260,6 +301,14 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
           }
     });
 
+  it('lists and expires as many orders of all accounts as are asked for, also if that is more than a page', async () => {
+    const found = await store.orders.listAll({ limit: MOST });
+    expect(found.map(({ order }) => order.id)).toEqual(idsOf(all).slice(0, MOST));
+    expect(await store.expire(NOON, MOST)).toHaveLength(MOST);
+  });
+}
+
+function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
   it('lists the orders of withdrawn animals, too', async () => {
     const { accountId, orders, placed, end, withdraw, find } = opened();
     const order = await end((await placed()).id, 'completed');
@@ -268,16 +317,6 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
     expect(await orders.list({ accountId, limit: 1 })).toEqual([order]);
     expect(await orders.list({ accountId, status: 'completed', limit: 1 })).toEqual([order]);
     expect((await orders.listAll({ after: (order.id - 1n) as OrderId, limit: 1 }))[0]).toMatchObject({ order });
-  });
-
-  it('lists as many orders as are asked for, also if that is more than a page', async () => {
-    const { accountId, orders, addAnimal, storeOrder } = opened();
-    const animalId = await addAnimal();
-    const limit = MAX_PAGE_SIZE + 1;
-    await someAtOnce(limit, () => storeOrder(animalId, 'cancelled'));
-    for (const query of [{ limit }, { status: 'cancelled' as const, limit }])
-      expect({ query, found: (await orders.list({ accountId, ...query })).length }).toEqual({ query, found: limit });
-    expect(await orders.listAll({ limit })).toHaveLength(limit);
   });
 
   it('lists the orders of all accounts with their accounts, all or the placed ones, ascending', async () => {
@@ -321,39 +360,44 @@ function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
     expect([await find(young.id), await statusOf(young.animalId)]).toEqual([young, 'pending']);
   });
 
-  it('asks about no order that has ended or was placed later', async () => {
-    const { placed, end, orders } = opened();
+  it('decides about each of them once, with its animal, and about no order that has ended or was placed later', async () => {
+    const { placed, animal, end, orders } = opened();
     for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
     await placed(later(NOON, 1));
+    const states: EndState[] = [];
+    for (const order of [await placed(), await placed()]) states.push({ order, animal: await animal(order.animalId) });
     const asked: EndState[] = [];
     await orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
-    expect(asked).toEqual([]);
-  });
-
-  it('decides about each order once, with its animal, and leaves the one that the decision leaves', async () => {
-    const { placed, animal, find, eventsOf, orders } = opened();
-    const placedOrders = [await placed(), await placed()];
-    const expected = await Promise.all(
-      placedOrders.map(async (order) => ({ order, animal: await animal(order.animalId) })),
-    );
-    const asked: EndState[] = [];
-    const leave = () => orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
-    expect(await eventsOf(leave)).toEqual([]);
-    expect(new Set(asked)).toEqual(new Set(expected));
+    expect(new Set(asked)).toEqual(new Set(states));
     expect(asked).toHaveLength(2);
-    for (const order of placedOrders) expect(await find(order.id)).toEqual(order);
   });
 
-  it('stores the events of each expiry, and nothing if a decision refuses', async () => {
-    const { placed, expire, find, animal, eventsOf, orders } = opened();
-    const order = await placed();
-    const refused = () => stateOf((refusing) => orders.expire({ placedUntil: NOON, limit: 10 }, refusing));
-    expect(await eventsOf(refused)).toEqual([]);
-    expect(await find(order.id)).toEqual(order);
-    const events = await eventsOf(() => expire(NOON));
-    const data = present(await find(order.id));
-    const changed = { type: 'pet.changed', data: await animal(order.animalId) } as const;
+  it('leaves an order that the decision leaves, and stores the events of the others, which it returns', async () => {
+    const { placed, animal, find, eventsOf, orders } = opened();
+    const [left, due] = [await placed(), await placed()];
+    const expired: Order[] = [];
+    const events = await eventsOf(async () => {
+      const decide = (state: EndState) => (state.order?.id === left.id ? undefined : decideExpiry(state, 0, NOON));
+      expired.push(...(await orders.expire({ placedUntil: NOON, limit: 10 }, decide)));
+    });
+    const data: Order = { ...due, status: 'expired' };
+    expect(expired).toEqual([data]);
+    const changed = { type: 'pet.changed', data: await animal(due.animalId) } as const;
     expect(events).toEqual(asStored({ type: 'order.expired', data }, changed));
+    expect(await find(left.id)).toEqual(left);
+  });
+
+  it('changes nothing if a decision refuses, not even by those before it', async () => {
+    const { placed, find, eventsOf, orders } = opened();
+    const due = [await placed(), await placed()];
+    let decisions = 0;
+    const expiring = () =>
+      orders.expire({ placedUntil: NOON, limit: 10 }, (state) => {
+        decisions += 1;
+        return decisions === 1 ? decideExpiry(state, 0, NOON) : refuse();
+      });
+    expect(await eventsOf(() => expect(expiring()).rejects.toBe(REFUSAL))).toEqual([]);
+    for (const order of due) expect(await find(order.id)).toEqual(order);
   });
 
   it('expires the longest placed first, and no more than asked for', async () => {
@@ -378,15 +422,31 @@ function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
 
   it('is shared by concurrent workers: every order expires, each once', async () => {
     const { placed, expire } = opened();
-    const due = await someAtOnce(40, () => placed());
-    const expired = await atOnce(8, () => expire(NOON, 5));
-    for (const some of expired) expect(some.length).toBeLessThanOrEqual(5);
+    const due = await someAtOnce(18, () => placed());
+    const expired = await atOnce(6, () => expire(NOON, 3));
+    for (const some of expired) expect(some.length).toBeLessThanOrEqual(3);
     const left = await expire(NOON);
     expect(sortedIdsOf([...expired.flat(), ...left])).toEqual(sortedIdsOf(due));
   });
 }
 
 function races({ it, expect }: TestFramework, opened: () => OrderStore): void {
+  it('holds the animal while a change is decided: of many changes at once none is lost', async () => {
+    const { animals, orders, placed, statusOf } = opened();
+    const { id, animalId } = await placed();
+    const turn = (animal: Animal): Animal => {
+      const index = PET_STATUSES.indexOf(animal.status);
+      return { ...animal, status: present(PET_STATUSES[(index + 1) % PET_STATUSES.length]) };
+    };
+    await atOnce(10, async (index) => {
+      if (index % 2) await animals.change(animalId, ({ animal }) => eventless(turn(present(animal))));
+      else
+        await orders.change(id, (at) => ({ order: present(at.order), animal: turn(present(at.animal)), events: [] }));
+    });
+    // Each third turn ends where it began.
+    expect(await statusOf(animalId)).toBe(turn({ status: 'pending' } as Animal).status);
+  });
+
   it('counts the orders of an account one after another, however many it places at once', async () => {
     const { accountId, addAnimal, place, statusOf, orders } = opened();
     const animals = await atOnce(20, () => addAnimal());
@@ -398,20 +458,18 @@ function races({ it, expect }: TestFramework, opened: () => OrderStore): void {
     expect(statuses.filter((status) => status === 'available')).toHaveLength(13);
   });
 
-  it('places one of 20 concurrent orders for one animal, in every round', async () => {
+  it('places one of 20 concurrent orders for one animal', async () => {
     const { accountId, other, addAnimal, place, statusOf } = opened();
-    for (let round = 0; round < 3; round += 1) {
-      const animalId = await addAnimal();
-      const { values, reasons } = await race(20, (index) => place(animalId, NOON, index % 2 ? accountId : other));
-      expect(values.map((order) => order.animalId)).toEqual([animalId]);
-      for (const reason of reasons) expect(reason).toMatchObject({ code: 'pet_not_available' });
-      expect(await statusOf(animalId)).toBe('pending');
-    }
+    const animalId = await addAnimal();
+    const { values, reasons } = await race(20, (index) => place(animalId, NOON, index % 2 ? accountId : other));
+    expect(values.map((order) => order.animalId)).toEqual([animalId]);
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'pet_not_available' });
+    expect(await statusOf(animalId)).toBe('pending');
   });
 
   it('ends an order once, the animal’s status matches, and no caller fails because of the others’ locks', async () => {
     const { placed, expire, end, find, statusOf } = opened();
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const { id, animalId } = await placed();
       const { values, reasons } = await race<Order | undefined>(10, async (index) =>
         index % 3 === 2 ? (await expire(NOON))[0] : end(id, present(OUTCOMES[(index + round) % OUTCOMES.length])),
@@ -425,7 +483,7 @@ function races({ it, expect }: TestFramework, opened: () => OrderStore): void {
 
   it('ends an order, orders its animal again, edits and withdraws it as if one did after another', async () => {
     const { animals, other, placed, place, end, find } = opened();
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const { id, animalId } = await placed();
       const edit = { id: animalId, change: { name: 'Milo' } };
       const done = { isPlaced: false, isWithdrawn: false };
