@@ -17,6 +17,20 @@ it('each setting is read by an app, or where the store is opened', () => {
   expect(unread).toEqual(CONDITIONS);
 });
 
+/** What compose itself has: its addresses and ports, one pool for each service, and no pooler. */
+const FIXED = /(?:HOST|PORT)$|^DATABASE_(?:POOL|DIRECT)|^DATA_DIR$/;
+
+it('compose passes each setting, and .env.example names each that is read from docker/.env', () => {
+  const read = (file: string) => readFileSync(join(__dirname, '../../docker', file), 'utf8');
+  const [compose, example] = [read('compose.yaml'), read('.env.example')];
+  const names = Object.keys({ ...apiSettings, ...portalSettings, ...workerSettings }).filter(
+    (name) => !FIXED.test(name),
+  );
+  expect(names.filter((name) => !new RegExp(`^ +${name}: `, 'm').test(compose))).toEqual([]);
+  const variables = new Set(Array.from(compose.matchAll(/(?<!\$)\$\{([A-Z]\w*)/g), ([, name = '']) => name));
+  expect([...variables].filter((name) => !new RegExp(`^(?:# )?${name}=`, 'm').test(example))).toEqual([]);
+});
+
 function sourcesIn(folder: string): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');

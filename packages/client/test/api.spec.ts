@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -40,6 +40,25 @@ it("the client's version is its package's", () => {
   const read = (name: string) => readFileSync(join(__dirname, '..', name), 'utf8');
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(read('src/version.ts')).toContain(`'${version}'`);
+});
+
+it('has a method for each operation that is not deprecated', () => {
+  const folder = join(__dirname, '../src');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !/spec|generated/.test(file));
+  const code = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+  const { paths } = JSON.parse(readFileSync(join(__dirname, '../../../apps/api/openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, { deprecated?: boolean }>>;
+  };
+  const missing = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method, { deprecated }]) => /^(?:get|post|put|patch|delete)$/.test(method) && deprecated !== true)
+      .map(([method]) => [method.toUpperCase(), path] as const)
+      .filter(([method, at]) => !code.includes(`'${method}', '${at}'`))
+      // A list names only its path.
+      .filter(([method, at]) => method !== 'GET' || ![': ', ' = '].some((sign) => code.includes(`path${sign}'${at}'`)))
+      .map((operation) => operation.join(' ')),
+  );
+  expect(missing).toEqual([]);
 });
 
 it('an animal is added, changed field by field, and withdrawn', async () => {
