@@ -144,13 +144,13 @@ export class CategoriesController {
   }
 
   @Operation('DELETE /v1/categories/{categoryId}', {
-    id: 'removeCategory',
+    id: 'deleteCategory',
     scope: 'pets:manage',
     stability: 'beta',
     summary: 'Delete a category',
     description:
       'Deletes the category. While an animal has it, or is being given it, it is refused with 409 `category_in_use`.',
-    success: { 204: ['The category has been removed.'] },
+    success: { 204: ['The category has been deleted.'] },
     refusals: [404, 409],
   })
   async remove(
