@@ -1,6 +1,6 @@
 import {
   type CountedRequest,
-  decide,
+  decideAdmission,
   type Decision,
   DEFAULT_BAN_POLICY,
   later,
@@ -83,7 +83,7 @@ describe('the fallback', () => {
     await pass(0);
   }
   const decisionAt = (now = noon, used = 0) =>
-    decide(
+    decideAdmission(
       { usage: { ...NO_USAGE, minuteStart: noon, minuteUsed: used }, refusals: undefined },
       requestAt().limits,
       now,
@@ -169,7 +169,7 @@ describe('the fallback', () => {
       const forgotten = async (now = noon) => {
         const answered = counter.count({ ...request, now });
         const nothing = { usage: NO_USAGE, refusals: NO_REFUSALS };
-        redis.asked.shift()?.resolve(decide(nothing, limits, now, DEFAULT_BAN_POLICY));
+        redis.asked.shift()?.resolve(decideAdmission(nothing, limits, now, DEFAULT_BAN_POLICY));
         return (await answered).outcome;
       };
       // Without a loss an operator has reset the counts.

@@ -89,8 +89,8 @@ for the seconds in \`Retry-After\`, and back off exponentially.
   day, up to ${DEFAULT_BAN_POLICY.longestBan / MINUTE} minutes.
 
 ## Orders
-An order that is neither completed nor cancelled expires after ${DEFAULT_ORDER_TTL / HOUR} hours; its animal is available again. An account may
-have ${DEFAULT_ORDER_LIMIT} placed orders.
+An order that is neither completed nor cancelled expires, after ${DEFAULT_ORDER_TTL / HOUR} hours by default; its animal is available again.
+An account may have ${DEFAULT_ORDER_LIMIT} placed orders by default.
 
 The operator may have set other numbers for keyless requests, bans, orders and messages.
 

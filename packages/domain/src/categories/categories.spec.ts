@@ -9,7 +9,7 @@ import {
   categoryNameKey,
   decideAddition,
   decideNaming,
-  decideDeletion,
+  decideCategoryDeletion,
   type Removal,
   type DeletionState,
 } from './category.js';
@@ -101,7 +101,7 @@ describe('a naming', () => {
 
 describe('a removal', () => {
   const given = decisions({ it, expect }, (state: DeletionState, command: Removal) => {
-    decideDeletion(state, command);
+    decideCategoryDeletion(state, command);
   });
   const { id } = cats;
   const unused = given('a category that no animal has', { category: cats, isUsed: false });

@@ -73,7 +73,7 @@ export function decideNaming({ category, namesake }: NamingState, { id, name, co
   return { category: { id, name }, isNew: category === undefined };
 }
 
-/** The state that `decideDeletion` needs. */
+/** The state that `decideCategoryDeletion` needs. */
 export interface DeletionState {
   readonly category: Category | undefined;
   /** Whether an animal has its id, or is being given it. */
@@ -86,7 +86,7 @@ export interface Removal {
 }
 
 /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it or is being given it */
-export function decideDeletion({ category, isUsed }: DeletionState, { id, condition }: Removal): void {
+export function decideCategoryDeletion({ category, isUsed }: DeletionState, { id, condition }: Removal): void {
   if (category === undefined) throw categoryNotFound(id);
   condition?.(category);
   if (isUsed) throw categoryInUse(id);

@@ -8,7 +8,7 @@ import {
   categoryNotFound,
   decideAddition,
   decideNaming,
-  decideDeletion,
+  decideCategoryDeletion,
   type NamedCategory,
   type Naming,
   type Removal,
@@ -81,7 +81,7 @@ export class DeleteCategory {
   /** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it or is being given it */
   async execute(removal: Removal): Promise<void> {
     return this.ports.categories.delete(removal.id as CategoryId, (state) => {
-      decideDeletion(state, removal);
+      decideCategoryDeletion(state, removal);
     });
   }
 }

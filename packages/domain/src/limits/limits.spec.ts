@@ -7,7 +7,7 @@ import { DAY, HOUR, type Instant, instant, later, MINUTE, MOST_SKEW, SECOND } fr
 import { inMemoryPorts } from '../testing/index.js';
 import {
   type BanPolicy,
-  decide,
+  decideAdmission,
   DEFAULT_BAN_POLICY,
   mergeRefusals,
   mergeUsage,
@@ -36,7 +36,7 @@ class History {
   ) {}
 
   at(now: Instant): Verdict {
-    const decision = decide(this, this.limits, now, this.policy);
+    const decision = decideAdmission(this, this.limits, now, this.policy);
     this.usage = decision.usage;
     this.refusals = decision.refusals;
     return decision.verdict;
@@ -201,7 +201,7 @@ describe('a ban', () => {
   it('hits nobody where there is nothing to ban', () => {
     const policy = { ...DEFAULT_BAN_POLICY, refusals: 1 };
     const nothing = { usage: NO_USAGE, refusals: undefined };
-    const { verdict, refusals } = decide(nothing, { perMinute: 0, perDay: 1 }, NOON, policy);
+    const { verdict, refusals } = decideAdmission(nothing, { perMinute: 0, perDay: 1 }, NOON, policy);
     expect(verdict).toMatchObject({ outcome: 'rate_limited', bannedUntil: undefined });
     expect(refusals).toEqual(NO_REFUSALS);
   });

@@ -76,7 +76,7 @@ export interface Decision {
  * refused one in neither. Too many refusals of a key within a minute ban it. Windows and bans that begin more than two
  * minutes after `now` are ignored: they come from a clock that ran ahead.
  */
-export function decide(
+export function decideAdmission(
   { usage, refusals }: CountedState,
   limits: PlanLimits,
   now: Instant,

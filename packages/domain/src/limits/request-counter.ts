@@ -20,7 +20,7 @@ export interface CountedRequest {
 }
 
 /**
- * Port: counts requests and decides about each (`decide` in quota.ts). Each decision is one atomic step, so that N
+ * Port: counts requests and decides about each (`decideAdmission` in quota.ts). Each decision is one atomic step, so that N
  * concurrent requests against L left admit exactly min(N, L).
  */
 export interface RequestCounter extends KeyBans {

@@ -18,7 +18,7 @@ export const messageErrors = errorCodes({
 export type MessageId = Branded<string, 'MessageId'>;
 
 export const MESSAGE_STATUSES = ['queued', 'sent', 'failed'] as const;
-/** `sent` is final; a `failed` one can be queued again (`decideRetry`). */
+/** `sent` is final; a `failed` one can be queued again (`decideMessageRetry`). */
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export interface NewMessage {
@@ -97,7 +97,7 @@ export function decideQueueing({ queued }: QueueingState, { message, limit }: Qu
  *
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */
-export function decideRetry(state: MessageState | undefined, { id }: { readonly id: MessageId }): MessageState {
+export function decideMessageRetry(state: MessageState | undefined, { id }: { readonly id: MessageId }): MessageState {
   if (state === undefined) throw new DomainError(kernelErrors.not_found, `no message has the id ${id}`);
   if (state.status !== 'failed') {
     throw new DomainError(

@@ -9,7 +9,7 @@ import { decisions, inMemoryPorts, ManualClock } from '../testing/index.js';
 import type { MessageReport } from './use-cases.js';
 import {
   decideQueueing,
-  decideRetry,
+  decideMessageRetry,
   DEFAULT_MESSAGE_LIMIT,
   type Message,
   type MessageId,
@@ -236,7 +236,7 @@ describe('the decision to queue a message', () => {
 
 describe('the decision to retry a message', () => {
   const id = 'msg_1' as MessageId;
-  const given = decisions({ it, expect }, decideRetry);
+  const given = decisions({ it, expect }, decideMessageRetry);
   const [failed, sent, queued] = [
     { status: 'failed', failures: 16 },
     { status: 'sent', failures: 3 },

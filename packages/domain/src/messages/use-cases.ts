@@ -14,7 +14,7 @@ import type { Transaction } from '../kernel/transaction.js';
 import type { AccountMessage, ClaimedMessage, MessagePosition } from './message-queue.js';
 import {
   decideQueueing,
-  decideRetry,
+  decideMessageRetry,
   type Message,
   type MessageId,
   messageText,
@@ -98,7 +98,7 @@ export class RetryMessage {
   /** @throws DomainError `not_found` or `message_not_failed` */
   async execute(input: { readonly id: string }): Promise<void> {
     const id = input.id as MessageId;
-    await this.ports.messages.retry(id, (state) => decideRetry(state, { id }));
+    await this.ports.messages.retry(id, (state) => decideMessageRetry(state, { id }));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Instant } from '../kernel/clock.js';
 import {
   banEnd,
   type BanPolicy,
-  decide,
+  decideAdmission,
   NO_REFUSALS,
   NO_USAGE,
   type Refusals,
@@ -20,7 +20,7 @@ export class InMemoryRequestCounter implements RequestCounter {
   constructor(private readonly policy: BanPolicy) {}
 
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const decision = decide(this.known(requester), limits, now, this.policy);
+    const decision = decideAdmission(this.known(requester), limits, now, this.policy);
     this.usages.set(subjectOf(requester), decision.usage);
     if ('keyId' in requester) this.refusals.set(requester.keyId, decision.refusals);
     return decision.verdict;

@@ -3,7 +3,7 @@ import type { KeyPorts } from '../accounts/keys/ports.js';
 import { DomainError, kernelErrors } from '../kernel/errors.js';
 import type { WebhookPorts } from './ports.js';
 import {
-  decideDeletion,
+  decideWebhookDeletion,
   decideWebhookChange,
   type Webhook,
   type WebhookCommand,
@@ -55,7 +55,7 @@ export class DeleteAnyWebhook {
   async execute({ id }: { readonly id: string }): Promise<void> {
     const own = await findOwn(this.ports, id);
     await this.ports.webhooks.delete(own, (state) => {
-      decideDeletion(state, own, this.ports.clock.now());
+      decideWebhookDeletion(state, own, this.ports.clock.now());
     });
   }
 }

@@ -9,8 +9,8 @@ import {
   decideCreation,
   decidePing,
   decideRecovery,
-  decideDeletion,
-  decideRetry,
+  decideWebhookDeletion,
+  decideDeliveryRetry,
   decideSecretRotation,
   decideWebhookChange,
   newWebhookId,
@@ -132,10 +132,10 @@ export class ChangeWebhook {
 export class DeleteWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
-  /** @throws as `decideDeletion` */
+  /** @throws as `decideWebhookDeletion` */
   async execute(command: WebhookCommand): Promise<void> {
     await this.ports.webhooks.delete(command, (state) => {
-      decideDeletion(state, command, this.ports.clock.now());
+      decideWebhookDeletion(state, command, this.ports.clock.now());
     });
   }
 }
@@ -234,11 +234,11 @@ export interface RetryDeliveryInput extends WebhookCommand {
 export class RetryDelivery {
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** @throws as `decideRetry` */
+  /** @throws as `decideDeliveryRetry` */
   async execute({ deliveryId, ...command }: RetryDeliveryInput, transaction?: Transaction): Promise<WebhookDelivery> {
     const { webhooks, webhookDeliveries, clock } = this.ports;
     const retry = async (state: WebhookState, locked: Transaction) => {
-      const { id } = decideRetry(state, command, clock.now());
+      const { id } = decideDeliveryRetry(state, command, clock.now());
       const delivery = await webhookDeliveries.retry(id, deliveryId as DeliveryId, locked);
       if (delivery === undefined) throw noDelivery();
       return delivery;

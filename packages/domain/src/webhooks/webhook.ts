@@ -152,7 +152,7 @@ export function decideSecretRotation(
 }
 
 /** @throws as `requireOwn` */
-export function decideDeletion(state: WebhookState, command: WebhookCommand, now: Instant): void {
+export function decideWebhookDeletion(state: WebhookState, command: WebhookCommand, now: Instant): void {
   requireOwn(state, command, MANAGING_SCOPES, now);
 }
 
@@ -162,7 +162,7 @@ export function decidePing(state: WebhookState, command: WebhookCommand, now: In
 }
 
 /** The webhook, if its deliveries may be queued again. @throws as `requireEnabled` */
-export function decideRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
+export function decideDeliveryRetry(state: WebhookState, command: WebhookCommand, now: Instant): Webhook {
   return requireEnabled(state, command, DELIVERY_SCOPES, now);
 }
 

@@ -10,8 +10,8 @@ import {
   decideCreation,
   decidePing,
   decideRecovery,
-  decideDeletion,
-  decideRetry,
+  decideWebhookDeletion,
+  decideDeliveryRetry,
   decideSecretRotation,
   decideWebhookChange,
   type NewWebhook,
@@ -91,9 +91,9 @@ describe('the decisions on webhooks', () => {
     .when('the secret is rotated', rotate)
     .thenRefused('too_many_secrets', `5 secrets of the webhook sign, ${from}`);
 
-  const removal = decidedAt(decideDeletion);
+  const removal = decidedAt(decideWebhookDeletion);
   const ping = decidedAt(decidePing);
-  const retry = decidedAt(decideRetry);
+  const retry = decidedAt(decideDeliveryRetry);
   removal('a disabled webhook', stateWith(disabled)).when('it is deleted', command).then('it may be', undefined);
   ping('a webhook', enabled).when('it is pinged', command).then('it may be', webhook);
   retry('a webhook', enabled).when('a delivery is retried', command).then('it may be', webhook);

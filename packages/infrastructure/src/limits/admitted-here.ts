@@ -2,7 +2,7 @@ import {
   type AccountId,
   type CountedRequest,
   DAY,
-  decide,
+  decideAdmission,
   DEFAULT_BAN_POLICY,
   later,
   MINUTE,
@@ -37,7 +37,7 @@ export class AdmittedHere {
     if (verdict.outcome !== 'admitted') return verdict;
     const counts = { usage: this.usageOf(requester), refusals: undefined };
     // The window of the verdict, because Redis' windows may differ from those of this process's clock.
-    const own = decide(counts, limits, later(verdict.minute.resetsAt, -MINUTE), DEFAULT_BAN_POLICY);
+    const own = decideAdmission(counts, limits, later(verdict.minute.resetsAt, -MINUTE), DEFAULT_BAN_POLICY);
     if (own.verdict.outcome !== 'admitted' && this.isBound(verdict)) return own.verdict;
     if ('address' in requester) this.addresses.set(requester.address, own.usage, own.usage.minuteStart);
     else this.accounts.set(requester.accountId, own.usage, own.usage.minuteStart);

@@ -5,7 +5,7 @@ import {
   type BanPolicy,
   type CountedRequest,
   DAY,
-  decide,
+  decideAdmission,
   type Instant,
   isAhead,
   type KeyRequester,
@@ -49,12 +49,12 @@ export class InProcessRequestCounter implements RequestCounter {
   count({ requester, limits, now }: CountedRequest): Verdict | Promise<Verdict> {
     if ('address' in requester) {
       const usage = this.addresses.get(requester.address) ?? NO_USAGE;
-      const decision = decide({ usage, refusals: undefined }, limits, now, this.policy);
+      const decision = decideAdmission({ usage, refusals: undefined }, limits, now, this.policy);
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
     const decideOn = ({ usage, refusals }: KeyCounts): Verdict => {
-      const decision = decide({ usage, refusals }, limits, now, this.policy);
+      const decision = decideAdmission({ usage, refusals }, limits, now, this.policy);
       this.hold(requester, decision, now);
       const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
       if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(requester, decision);

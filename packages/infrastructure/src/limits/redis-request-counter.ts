@@ -3,7 +3,7 @@ import {
   banEnd,
   type BanPolicy,
   type CountedRequest,
-  decide,
+  decideAdmission,
   type Decision,
   DAY,
   type Instant,
@@ -104,7 +104,7 @@ export class RedisRequestCounter implements RequestCounter {
     group.requests += 1;
     await this.sent;
     await group.answer;
-    const decision = decide(group, limits, group.at, this.policy);
+    const decision = decideAdmission(group, limits, group.at, this.policy);
     group.usage = decision.usage;
     group.refusals &&= decision.refusals;
     return decision;

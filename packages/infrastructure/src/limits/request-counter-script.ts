@@ -32,7 +32,7 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
 `;
 
 /**
- * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
+ * The domain's `decideAdmission` (quota.ts) for several requesters, as one atomic step in Redis. A property test
  * (test/limits.counters.ts) compares the two over random histories of requests.
  *
  * - KEYS: one key for each requester, named by its account or address. The key holds everything that a decision needs,
@@ -43,7 +43,7 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  *   the numbers of `Refusals`. Their order is that of quota.ts. A decision reads two fields, so its cost doesn't depend on
  *   how many API keys the account ever had.
  * - The result has three values for each requester: both fields as they were before its requests, and the time of the
- *   decision. From these, `decide` computes the verdict on each request.
+ *   decision. From these, `decideAdmission` computes the verdict on each request.
  *
  * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. Otherwise an instance with
  * a wrong clock and the others would begin new windows in turn, and each would reset the other's counts.

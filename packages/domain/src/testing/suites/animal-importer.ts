@@ -1,4 +1,4 @@
-import { type Animal, type AnimalId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
+import { type Animal, type AnimalId, type CategoryId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
 import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importer.js';
 import type { CategoryPolicy } from '../../categories/category.js';
 import { AddCategory, DeleteCategory } from '../../categories/use-cases.js';
@@ -212,13 +212,20 @@ export function animalImporterSuite(
       const strict = await open('strict');
       const { ports } = strict;
       const deleteCategory = new DeleteCategory(ports);
-      for (let round = 0; round < 3; round += 1) {
-        const { id } = await new AddCategory(ports).execute({ name: `category ${round}` });
+      const removeAfter = async (reads: number, id: CategoryId) => {
+        for (let done = 0; done < reads; done += 1) await ports.animals.list({ limit: 1 });
+        return deleteCategory.execute({ id }).catch(() => 'refused');
+      };
+      // Each round removes it a little later after the first check, to meet the moment before the rows are stored.
+      for (let reads = 0; reads < 30; reads += 1) {
+        const { id } = await new AddCategory(ports).execute({ name: `category ${reads}` });
         const rows = Array.from({ length: 20 }, () => ({ categoryId: id }));
-        const [stored, removed] = await Promise.all([
-          ports.animalImporter.importAll(inParts(rows), () => true),
-          deleteCategory.execute({ id }).catch(() => 'refused'),
-        ]);
+        let removing: Promise<unknown> | undefined;
+        const stored = await ports.animalImporter.importAll(inParts(rows), () => {
+          removing = removeAfter(reads, id);
+          return true;
+        });
+        const removed = await removing;
         expect([stored.refused.count, removed]).toEqual(removed === 'refused' ? [0, removed] : [20, undefined]);
       }
       await strict.close();

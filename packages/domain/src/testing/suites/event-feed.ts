@@ -13,7 +13,7 @@ import { DAY, instant, later } from '../../kernel/clock.js';
 import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { Message, MessageId } from '../../messages/message.js';
-import { decideRetry } from '../../messages/message.js';
+import { decideMessageRetry } from '../../messages/message.js';
 import { decidePlacement } from '../../orders/order.js';
 import { addMessage, asStored, atOnce, claimOne, NOON, openBefore, present, transactFor, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework, Transact } from './framework.js';
@@ -84,7 +84,7 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       const failing = await queue();
       const first = await claimOne(ports.messages);
       await twice(() => ports.messages.markFailed(first));
-      await ports.messages.retry(failing.id, (state) => decideRetry(state, failing));
+      await ports.messages.retry(failing.id, (state) => decideMessageRetry(state, failing));
       await ports.messages.markFailed(first);
       await ports.messages.markFailed(await claimOne(ports.messages));
       await ports.messages.markSent(failing.id);

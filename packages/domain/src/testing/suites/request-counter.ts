@@ -15,7 +15,7 @@ const free: PlanLimits = PLANS.free;
 
 /**
  * The guarantees of every `RequestCounter`: that it decides each request once, by the right account, key or address. How
- * is up to `decide`, by which each adapter decides.
+ * is up to `decideAdmission`, by which each adapter decides.
  */
 export function requestCounterSuite(framework: TestFramework, name: string, open: OpenRequestCounter): void {
   const { describe, it, beforeEach, expect, random } = framework;
