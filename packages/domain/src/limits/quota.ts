@@ -88,7 +88,8 @@ export function decideAdmission(
     return { verdict: verdictOn(current, limits, known, now), usage: current, refusals: known };
   const outcome = roomIn(current, limits);
   if (outcome === 'admitted') {
-    const counted = { ...current, minuteUsed: current.minuteUsed + 1, dayUsed: current.dayUsed + 1 };
+    const { minuteStart, minuteUsed, dayStart, dayUsed } = current;
+    const counted = { minuteStart, minuteUsed: minuteUsed + 1, dayStart, dayUsed: dayUsed + 1 };
     return { verdict: describe(outcome, counted, limits, undefined), usage: counted, refusals: known };
   }
   const after = refusals === undefined ? known : refuse(known, now, policy);
