@@ -131,7 +131,7 @@ describe('a webhook', () => {
       return { row: row?.slice(1), text: (await person.get(path)).text };
     };
     const failing = await shown(500);
-    const last = expect.stringMatching(/^webhook\.ping just nowRetrying (now|next in \d+ \w+)$/);
+    const last = expect.stringMatching(/^webhook\.pingRetrying (now|next in \d+ \w+)$/);
     expect(failing.row).toEqual([
       'pet.added order.placed and 1 more',
       'Failing',
@@ -141,7 +141,7 @@ describe('a webhook', () => {
     expect(failing.text).toContain('Failing since');
     expect(failing.text).not.toContain('Enabled');
     const works = await shown(204);
-    expect(works.row?.slice(1, 3)).toEqual(['Enabled', 'webhook.ping just nowSent']);
+    expect(works.row?.slice(1, 3)).toEqual(['Enabled', 'webhook.pingSent just now']);
     expect(works.text).not.toContain('Failing');
   });
 
