@@ -27,6 +27,7 @@ import {
   SECRET_OVERLAP,
   sharedScopes,
   sumOf,
+  webhookHealth,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE, SIGN } from '@adoption-store/web';
 import { COLOURS, MESSAGE_MEANINGS, EVENT_MEANINGS } from './http/words.js';
@@ -54,6 +55,7 @@ export const viewHelpers = {
   isProven,
   keyState,
   remainingIn,
+  webhookHealth,
   chartOf,
   groupsOf,
   statuses: PET_STATUSES,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
+import { createApplication, HOUR, MINUTE, SCOPES } from '@adoption-store/domain';
+import { InMemoryMessageSender, testPolicy } from '@adoption-store/domain/testing';
 import { pino } from 'pino';
 import { createDatabase } from '@adoption-store/test-support';
 import { untilKeyIs, usePortal } from './support/portal.js';
@@ -31,14 +32,13 @@ describe('an account that is held to scopes', () => {
     await nameCategory.execute({ id: 900n, name: 'Lynxes' });
     const luna = await addAnimal.execute({ name: 'Luna', categoryId: 900n });
     const animal = `/catalogue/${luna.id}`;
-    const pages = ['/catalogue', animal, '/categories', '/orders'];
+    const pages = ['/catalogue', animal, '/categories'];
     const shown = async () =>
       (await Promise.all(pages.map((path) => visitor.get(path)))).map(({ text }) => text).join();
     expect((await shown()).match(CHANGES)).toHaveLength(7);
     const scopes = SCOPES.filter((scope) => scope !== 'pets:manage');
     await changeScopes.execute({ email: visitor.email, scopes });
     expect((await shown()).match(CHANGES)).toEqual(['Add an animal']);
-    expect(await shown()).toContain('To complete one, contact the operator of this service.');
     const fields = { name: 'Nobody', categoryId: '1', number: '901' };
     const refused = async (path: string, scope: string) => {
       const { status, text } = await visitor.post(path, fields);
@@ -346,6 +346,34 @@ describe('the address', () => {
     for (const form of withPassword)
       expect(form).toContain(`autocomplete="username" value="${person.email}" readonly hidden`);
   });
+});
+
+it('an account that is closed says before what becomes of what it has: webhooks end, messages are delivered, orders expire', async () => {
+  const person = await portal.signedUp();
+  const messageSender = new InMemoryMessageSender();
+  const ports = { ...portal.ports, messageSender };
+  const store = createApplication(ports, testPolicy({ orderTtl: HOUR }));
+  const { id: accountId, credentialVersion } = await store.openAccount.execute({ email: person.email });
+  const key = await person.issueKey();
+  const request = { accountId, actor: { credentialVersion } };
+  const { webhook } = await store.createWebhook.execute({ ...request, url: 'https://hooks.example.com/closed' });
+  await store.pingWebhook.execute({ ...request, id: webhook.id });
+  const { id: animalId } = await store.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+  const { id: orderId } = await store.placeOrder.execute({ accountId, animalId });
+  const { id: messageId } = await store.queueMessage.execute({ accountId, text: 'Goodbye' });
+  const { text } = await person.get('/account');
+  for (const each of ['Webhooks are deleted.', 'Those that wait are still delivered', 'they expire unless'])
+    expect(text).toContain(each);
+  expect(await person.fillIn('/account/close', { password: PASSWORD })).toMatchObject(redirectTo('/'));
+  await untilKeyIs(portal, key, 'revoked_api_key');
+  while ((await store.deliverWebhooks.execute()).mayHaveMore);
+  expect(portal.webhookSender.requests.filter(({ url }) => url === webhook.url)).toEqual([]);
+  while ((await store.deliverMessages.execute()).mayHaveMore);
+  expect(messageSender.delivered.map(({ id }) => id)).toContain(messageId);
+  portal.clock.advance(HOUR);
+  const { expired } = await store.expireOrders.execute();
+  expect(expired).toMatchObject([{ id: orderId, accountId }]);
+  expect(await store.getAnimal.execute(animalId)).toMatchObject({ status: 'available' });
 });
 
 describe('the operator’s contact', () => {

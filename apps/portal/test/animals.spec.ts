@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Scope } from '@adoption-store/domain';
 import { type Answer, linkIn, refusal, type Visitor, walk } from './support/portal-visitor.js';
 import { addAnimal, call, make, nameCategory, nameOf, newCategoryId, portal } from './support/store.js';
 
@@ -189,10 +190,20 @@ describe('the page of an animal', () => {
     const key = await visitor.issueKey();
     const order = await make('/v1/store/orders', `{"petId": ${id}}`, key);
     const path = `/catalogue/${id}`;
-    expect((await visitor.get(path)).text).toContain(`<th scope="row">${order}</th>`);
+    expect((await visitor.get(path)).text).toContain(`<a href="/orders/${order}">`);
     expect((await stranger.get(path)).text).toContain('None among your 100 newest orders.');
-    const refused = await visitor.fillIn(`${path}/withdraw`);
-    expect(refused).toMatchObject(refusal('is placed, so it can'));
+    const reason = 'An order for “\u2068Luna\u2069” is placed.';
+    const sold = { name: 'Luna', categoryId: '1', status: 'sold' };
+    for (const [who, linked] of [
+      [visitor, true],
+      [stranger, false],
+    ] as const) {
+      const version = versionIn(await who.get(path));
+      for (const refused of [await who.post(path, { ...sold, version }), await who.fillIn(`${path}/withdraw`)]) {
+        expect(refused).toMatchObject(refusal(reason));
+        expect(refused.text.includes(`<a href="/orders/${order}">Your order</a>`)).toBe(linked);
+      }
+    }
     await make(`/v1/store/orders/${order}/cancel`, '', key);
     expect((await sent(visitor, `${path}/withdraw`, {})).text).toContain('The animal is withdrawn.');
     expect((await visitor.get(path)).status).toBe(404);
@@ -212,7 +223,7 @@ it.each([
 });
 
 describe('the orders', () => {
-  const ROW = /<th scope="row">(\d+)<\/th>/g;
+  const ROW = /<th scope="row"><a href="\/orders\/(\d+)">/g;
 
   it('are the account’s own, newest first, by status, page by page', async () => {
     const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
@@ -234,6 +245,57 @@ describe('the orders', () => {
     expect((await visitor.get('/orders?status=lost')).status).toBe(422);
   });
 
+  /** A person with a placed order. */
+  async function orderer() {
+    const visitor = await portal.signedUp();
+    const animal = await addAnimal('Luna <b>', newCategoryId());
+    const order = await make('/v1/store/orders', `{"petId": ${animal}}`, await visitor.issueKey());
+    return { visitor, animal, path: `/orders/${order}` };
+  }
+
+  it.each([
+    ['complete', 'completed', 'sold'],
+    ['cancel', 'cancelled', 'available'],
+  ])(
+    'have a page each, which tells the animal and the times, and where one is ended for good: %s',
+    async (way, status, left) => {
+      const { visitor, animal, path } = await orderer();
+      const placed = await visitor.get(path);
+      expect(placed.text).toContain(`<a href="/catalogue/${animal}"><bdi dir="auto">Luna &lt;b&gt;</bdi>`);
+      expect(placed.text).toMatch(/<dt>Placed<\/dt><dd><time .*UTC<\/time>/);
+      expect(placed.text).toMatch(/<dt>Expires<\/dt><dd><time .*UTC<\/time><br><small>in \d+ (h|days)<\/small>/);
+      expect(placed.text).toContain('This can’t be undone.');
+      const ended = await sent(visitor, `${path}/${way}`, {});
+      expect(ended.text).toContain(`The order is ${status}.`);
+      expect(ended.text).toContain('final');
+      expect(ended.text).not.toContain(`action="${path}`);
+      expect(await (await call(`/v1/pets?id=${animal}`)).json()).toMatchObject([{ status: left }]);
+      expect(await visitor.post(`${path}/cancel`)).toMatchObject(refusal(`is ${status} already`));
+    },
+  );
+
+  it('are ended by whose scopes allow it, and seen by their own account alone', async () => {
+    const { visitor, path } = await orderer();
+    const stranger = await portal.signedUp();
+    const buttons = async () => {
+      const { text } = await visitor.get(path);
+      return ['complete', 'cancel'].filter((way) => text.includes(`action="${path}/${way}"`));
+    };
+    const limit = (...scopes: Scope[]) => portal.application.changeScopes.execute({ email: visitor.email, scopes });
+    expect(await buttons()).toEqual(['complete', 'cancel']);
+    await limit('orders:write');
+    expect(await buttons()).toEqual(['cancel']);
+    expect((await visitor.get(path)).text).toContain('To complete the order, contact the operator of this service.');
+    expect((await visitor.post(`${path}/complete`)).status).toBe(403);
+    await limit('orders:read');
+    expect(await buttons()).toEqual([]);
+    expect((await visitor.post(`${path}/cancel`)).status).toBe(403);
+    for (const address of [path, '/orders/x', '/orders/9223372036854775807'])
+      expect([address, (await stranger.get(address)).status]).toEqual([address, 404]);
+    await stranger.get('/orders');
+    for (const way of ['complete', 'cancel']) expect((await stranger.post(`${path}/${way}`)).status).toBe(404);
+  });
+
   it('say of an animal that was withdrawn that it was', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
@@ -241,7 +303,8 @@ describe('the orders', () => {
     const order = await make('/v1/store/orders', `{"petId": ${animal}}`, key);
     await make(`/v1/store/orders/${order}/cancel`, '', key);
     expect((await call(`/v1/pets/${animal}`, undefined, { method: 'DELETE' })).status).toBe(204);
-    expect((await visitor.get('/orders')).text).toContain(`Withdrawn <small>${animal}</small>`);
+    for (const path of ['/orders', `/orders/${order}`])
+      expect((await visitor.get(path)).text).toContain(`Withdrawn <small>${animal}</small>`);
   });
 });
 

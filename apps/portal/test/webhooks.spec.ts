@@ -78,7 +78,7 @@ describe('a webhook', () => {
   it('is disabled, enabled, pinged and deleted by its buttons', async () => {
     const { person, webhook, path } = await owner();
     const press = async (button: string) => {
-      expect((await person.get('/webhooks')).text).toContain(`action="${path}/${button}"`);
+      expect((await person.get(path)).text).toContain(`action="${path}/${button}"`);
       return person.post(`${path}/${button}`);
     };
     expect(await press('disable')).toMatchObject(redirectTo(path));
@@ -104,20 +104,45 @@ describe('a webhook', () => {
     portal.webhookSender.answer = () => 204;
     const at = expect.stringMatching(/^\d+ \w+, \d\d:\d\d:\d\d$/);
     const attempts = String(sentTo(webhook).filter(({ body }) => body.includes('webhook.ping')).length);
-    for (const page of [await person.get('/webhooks'), await person.get(path)]) {
-      const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
-      expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', at]);
-      expect(ping).toEqual([
-        expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/),
-        // The database's clock decides when the next attempt is due, and this portal's is another.
-        expect.stringMatching(/^Retrying (now|next in \d+ \w+)$/),
-        attempts,
-        '500',
-        at,
-      ]);
-      expect(page.text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
-      expect(page.text).toContain('till &lt;b&gt;');
+    const page = await person.get(path);
+    const [added, ping] = rowsIn(page).sort(([one = ''], [other = '']) => one.localeCompare(other));
+    expect(added).toEqual([expect.stringMatching(/^pet\.added dlv_[0-9a-f]+$/), 'Sent', '1', '204', at]);
+    expect(ping).toEqual([
+      expect.stringMatching(/^webhook\.ping dlv_[0-9a-f]+$/),
+      // The database's clock decides when the next attempt is due, and this portal's is another.
+      expect.stringMatching(/^Retrying (now|next in \d+ \w+)$/),
+      attempts,
+      '500',
+      at,
+    ]);
+    for (const { text } of [page, await person.get('/webhooks')]) {
+      expect(text).toContain('<code class="scope">pet.added</code> <code class="scope">order.placed</code>');
+      expect(text).toContain('till &lt;b&gt;');
     }
+  });
+
+  it('of which everything fails is failing, in the list and on its page, until something is delivered', async () => {
+    const { person, path } = await owner({ types: ['pet.added', 'order.placed', 'order.completed'] });
+    const shown = async (answer: number) => {
+      portal.webhookSender.answer = () => answer;
+      await person.post(`${path}/ping`);
+      await deliver();
+      const [row] = rowsIn(await person.get('/webhooks'));
+      return { row: row?.slice(1), text: (await person.get(path)).text };
+    };
+    const failing = await shown(500);
+    const last = expect.stringMatching(/^webhook\.pingRetrying (now|next in \d+ \w+)$/);
+    expect(failing.row).toEqual([
+      'pet.added order.placed and 1 more',
+      'Failing',
+      last,
+      expect.stringMatching(/^Edit /),
+    ]);
+    expect(failing.text).toContain('Failing since');
+    expect(failing.text).not.toContain('Enabled');
+    const works = await shown(204);
+    expect(works.row?.slice(1, 3)).toEqual(['Enabled', 'webhook.pingSent just now']);
+    expect(works.text).not.toContain('Failing');
   });
 
   it('is edited: its URL, its description, and what is sent', async () => {
@@ -166,7 +191,7 @@ describe('a webhook', () => {
     expect(rowsIn(await person.get(path)).map(([, status]) => status)).not.toContain('Failed');
   });
 
-  it('has a page with all its deliveries, of which the list shows the last', async () => {
+  it('has a page with all its deliveries, of which the list shows the last one, and links to edit each', async () => {
     const { person, webhook, path } = await owner();
     const ping = async (times: number) => {
       for (let count = 0; count < times; count += 1) await portal.application.pingWebhook.execute(byOperator(webhook));
@@ -176,9 +201,9 @@ describe('a webhook', () => {
     await ping(3);
     const pages = await walk(person, path, /<small>(dlv_[0-9a-f]+)</g);
     expect(pages.map((each) => each.length)).toEqual([20, 3]);
-    const list = await person.get('/webhooks');
-    expect(list.text).toContain(`<a href="${path}">All deliveries`);
-    expect(rowsIn(list).map(([event]) => event)).toEqual(pages[0]?.slice(0, 5).map((id) => `webhook.ping ${id}`));
+    const { text } = await person.get('/webhooks');
+    expect(text.match(/dlv_[0-9a-f]+/g)).toEqual(pages[0]?.slice(0, 1));
+    for (const address of [path, `${path}/edit`, '#add']) expect(text).toContain(`href="${address}"`);
   });
 
   it('of another account is not found, and an account without webhooks:write can only look', async () => {
@@ -186,7 +211,7 @@ describe('a webhook', () => {
     await portal.application.changeScopes.execute({ email: person.email, scopes: ['pets:read'] });
     const [own, others] = [await person.get('/webhooks'), await stranger.get('/webhooks')];
     expect(own.text).toContain(webhook.url);
-    expect(own.text).not.toContain('action="/webhooks');
+    for (const way of ['action="/webhooks', '/edit"', '#add']) expect(own.text).not.toContain(way);
     expect(others.text).not.toContain(webhook.url);
     expect((await person.post('/webhooks', filledIn())).status).toBe(403);
     for (const page of [path, '/webhooks/%00']) expect((await stranger.get(page)).status).toBe(404);
@@ -203,11 +228,13 @@ describe('a webhook', () => {
     const { person, path } = await owner();
     await portal.application.changeScopes.execute({ email: person.email, scopes: ['webhooks:write'] });
     const buttonsIn = ({ text }: Answer) => BUTTONS.filter((button) => text.includes(`action="${path}/${button}"`));
-    const enabled = await person.get('/webhooks');
+    const enabled = await person.get(path);
     expect(buttonsIn(enabled)).toEqual(['ping', 'rotate', 'disable', 'delete']);
-    expect(enabled.text).not.toContain('action="/webhooks"');
+    const list = await person.get('/webhooks');
+    for (const { text } of [enabled, list]) expect(text).not.toContain('/edit"');
+    expect(list.text).not.toContain('action="/webhooks"');
     expect(await person.post(`${path}/disable`)).toMatchObject(redirectTo(path));
-    expect(buttonsIn(await person.get('/webhooks'))).toEqual(['rotate', 'delete']);
+    expect(buttonsIn(await person.get(path))).toEqual(['rotate', 'delete']);
     expect((await person.post(`${path}/enable`)).status).toBe(403);
     expect((await person.post('/webhooks', filledIn())).status).toBe(403);
     expect(await webhooksOf(person)).toMatchObject([{ status: 'disabled' }]);

@@ -29,7 +29,6 @@ export async function startWorker({
     { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
     policy,
     {
-      orderTtl: settings.ORDER_TTL,
       messageRetention: settings.MESSAGE_RETENTION,
       eventRetention: settings.EVENT_RETENTION,
       mailsAccounts: mail !== undefined,

@@ -73,6 +73,11 @@ export const storeSettings = {
     'Most orders of one account that are `placed` at the same time, 1–100000',
     integer(1, 100_000),
   ),
+  ORDER_TTL: setting(
+    '48h',
+    'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
+    duration('1s', '365d'),
+  ),
   MESSAGE_LIMIT: setting(
     '1000',
     'Most messages of one account that are `queued` at the same time, 1–100000',
@@ -242,9 +247,4 @@ export const workerSettings = {
     duration('1d', '3650d'),
   ),
   EVENT_RETENTION: setting('30d', 'Time that an event is kept, `1d`–`3650d`', duration('1d', '3650d')),
-  ORDER_TTL: setting(
-    '48h',
-    'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
-    duration('1s', '365d'),
-  ),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -17,7 +17,6 @@ import type { LimitOptions, LimitPorts } from './limits/ports.js';
 import * as limits from './limits/use-cases.js';
 import type { MessageOptions, MessagePorts } from './messages/ports.js';
 import * as messages from './messages/use-cases.js';
-import { DEFAULT_ORDER_TTL } from './orders/order.js';
 import type { OrderOptions, OrderPorts } from './orders/ports.js';
 import * as orders from './orders/use-cases.js';
 import type { Ports } from './ports.js';
@@ -36,9 +35,7 @@ import * as webhooks from './webhooks/use-cases.js';
 export type { Ports };
 
 /** What one app decides. */
-export interface ApplicationOptions extends Partial<
-  HolderOptions & Pick<OrderOptions, 'orderTtl'> & PurgeOptions & WebhookOptions
-> {
+export interface ApplicationOptions extends Partial<HolderOptions & PurgeOptions & WebhookOptions> {
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
@@ -68,7 +65,6 @@ function withDefaults(given: ApplicationOptions) {
   return {
     opensUnproven: false,
     signupScopes: undefined,
-    orderTtl: DEFAULT_ORDER_TTL,
     messageRetention: DEFAULT_MESSAGE_RETENTION,
     mailsAccounts: false,
     eventRetention: DEFAULT_EVENT_RETENTION,
@@ -103,7 +99,8 @@ export function orderUseCases(ports: OrderPorts, options: OrderOptions) {
   return {
     placeOrder: new orders.PlaceOrder(ports, options),
     listOrders: new orders.ListOrders(ports),
-    getOrder: new orders.GetOrder(ports),
+    getOrder: new orders.GetOrder(ports, options),
+    getPlacedOrder: new orders.GetPlacedOrder(ports),
     completeOrder: new orders.CompleteOrder(ports),
     cancelOrder: new orders.CancelOrder(ports),
     listAllOrders: new orders.ListAllOrders(ports),

@@ -129,11 +129,14 @@ export {
   type Webhook,
   WEBHOOK_STATUSES,
   type WebhookCommand,
-  type WebhookHolder,
   webhookDisabled,
+  type WebhookHealth,
+  webhookHealth,
+  type WebhookHolder,
   type WebhookId,
   type WebhookState,
   type WebhookStatus,
+  type WebhookWithFailures,
 } from './webhooks/webhook.js';
 export {
   MAX_DESCRIPTION_LENGTH,

@@ -6,7 +6,7 @@ import type { MessageOptions } from './messages/ports.js';
 import type { OrderOptions } from './orders/ports.js';
 
 /** What must be the same in every app of a store. Nothing has a default here: the settings do. */
-export interface StorePolicy extends KeyOptions, LimitOptions, MessageOptions, Pick<OrderOptions, 'orderLimit'> {
+export interface StorePolicy extends KeyOptions, LimitOptions, MessageOptions, OrderOptions {
   readonly categories: CategoryPolicy;
   readonly bans: BanPolicy;
 }

@@ -181,6 +181,7 @@ function orders(setting: Setting) {
     completeOrder: async () => application.completeOrder.execute(await setting.placeOrder()),
     cancelOrder: async () => application.cancelOrder.execute(await setting.placeOrder()),
     getOrder: () => application.getOrder.execute({ accountId: partner, id: 11n }),
+    getPlacedOrder: () => application.getPlacedOrder.execute({ accountId: partner, animalId }),
     listOrders: async () => {
       for (const accountId of [partner, newcomer, 50n as AccountId]) {
         for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {

@@ -59,6 +59,7 @@ function policyOf(settings: StoreSettings): StorePolicy {
     keyEnvironment: settings.KEY_ENVIRONMENT,
     categories: settings.CATEGORIES,
     orderLimit: settings.ORDER_LIMIT,
+    orderTtl: settings.ORDER_TTL,
     messageLimit: settings.MESSAGE_LIMIT,
     addressLimit: settings.ADDRESS_LIMIT,
     bans: {

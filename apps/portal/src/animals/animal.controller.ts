@@ -1,10 +1,13 @@
 import {
   type Account,
   type Animal,
+  animalErrors,
   ChangeAnimal,
   checkAll,
+  DomainError,
   type Fields,
   GetAnimal,
+  GetPlacedOrder,
   hasScopes,
   ListCategories,
   ListOrders,
@@ -17,9 +20,10 @@ import {
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
-import { formOf } from '../http/forms.js';
+import { type Form, formOf } from '../http/forms.js';
 import { Id, int64, oneOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
+import { viewHelpers } from '../view-helpers.js';
 import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
@@ -42,6 +46,7 @@ export class AnimalController {
     private readonly withdrawAnimal: WithdrawAnimal,
     private readonly listCategories: ListCategories,
     private readonly listOrders: ListOrders,
+    private readonly getPlacedOrder: GetPlacedOrder,
   ) {}
 
   @Get()
@@ -65,7 +70,8 @@ export class AnimalController {
     } catch (error) {
       const animal = await this.getAnimal.execute(id);
       const now = { version: versionOf(animal), problem: CHANGED };
-      return this.showAnimal(account, animal, refusedChange(form, error, now));
+      const refused = refusedChange(form, error, now);
+      return this.showAnimal(account, animal, await this.named(refused, error, account, animal));
     }
     return redirect(`/catalogue/${id}`, 'animal-changed');
   }
@@ -83,9 +89,19 @@ export class AnimalController {
     try {
       await this.withdrawAnimal.execute({ id });
     } catch (error) {
-      return page('withdraw-animal', { form: new WithdrawalForm().refused(error), animal });
+      const form = await this.named(new WithdrawalForm().refused(error), error, account, animal);
+      return page('withdraw-animal', { form, animal });
     }
     return redirect('/catalogue', 'animal-withdrawn');
+  }
+
+  /** The refused form. If an order is the reason, it names the animal, and leads to the order if that is the account's. */
+  private async named<Refused extends Form>(form: Refused, error: unknown, account: Account, animal: Animal) {
+    if (!(error instanceof DomainError) || error.code !== animalErrors.order_in_progress.code) return form;
+    const order = await this.getPlacedOrder.execute({ accountId: account.id, animalId: animal.id });
+    const name = viewHelpers.isolated(animal.name);
+    const problem = `An order for “${name}” is placed. Until it ends, the animal’s status can’t be changed, nor the animal withdrawn.`;
+    return form.withProblems({ form: problem }, order && { form: { href: `/orders/${order.id}`, text: 'Your order' } });
   }
 
   private async showAnimal(account: Account, animal: Animal, form: ChangeForm): Promise<Answer> {

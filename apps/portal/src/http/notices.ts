@@ -34,6 +34,8 @@ const NOTICES = {
   'webhook-enabled': 'The webhook is enabled. Events are sent to it from now on.',
   'webhook-disabled': 'The webhook is disabled. Nothing is sent to it until you enable it.',
   'webhook-deleted': 'The webhook is deleted. Nothing more is sent to it.',
+  'order-completed': 'The order is completed.',
+  'order-cancelled': 'The order is cancelled.',
   'animal-added': 'The animal is in the catalogue.',
   'animal-changed': 'The animal is changed.',
   'animal-withdrawn': 'The animal is withdrawn.',

@@ -1,4 +1,5 @@
 import type {
+  DeliveriesOfWebhook,
   DeliveryOfWebhook,
   Account,
   AccountUsage,
@@ -10,6 +11,7 @@ import type {
   Instant,
   Message,
   Order,
+  OrderWithExpiry,
   PetStatus,
   PeriodOfUsage,
   Scope,
@@ -20,6 +22,7 @@ import type {
   UsageSpan,
   Webhook,
   WebhookDelivery,
+  WebhookWithFailures,
   WebhookWithSecret,
 } from '@adoption-store/domain';
 import type { DeprecatedUse } from '@adoption-store/web';
@@ -79,11 +82,9 @@ export interface UsageRange {
   readonly count: number;
 }
 
-export interface ShownWebhook {
-  readonly webhook: Webhook;
-  readonly deliveries: readonly WebhookDelivery[];
-  /** Whether its own page has more of them. */
-  readonly hasMore: boolean;
+export interface ListedWebhook {
+  readonly webhook: WebhookWithFailures;
+  readonly last: WebhookDelivery | undefined;
 }
 
 /**
@@ -190,22 +191,29 @@ export interface Views {
   readonly orders: ListView & {
     readonly orders: readonly Order[];
     readonly names: ReadonlyMap<bigint, string>;
+  };
+  /** `/orders/{id}`. The `animal` is undefined once it was withdrawn. */
+  readonly order: FormPage & {
+    readonly order: OrderWithExpiry;
+    readonly animal: Animal | undefined;
+    readonly mayCancel: boolean;
     readonly mayComplete: boolean;
   };
   readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
   /** `/messages/{id}` */
   readonly message: { readonly message: Message };
-  /** All webhooks, with the form that makes one; `/webhooks/{id}`: one, with `paging` through its deliveries. */
-  readonly webhooks: {
-    readonly shown: readonly ShownWebhook[];
-    readonly form?: Form;
+  /** All webhooks, each with its last delivery. They are edited, and the form adds one, if the account `mayHaveSent` events. */
+  readonly webhooks: FormPage & { readonly webhooks: readonly ListedWebhook[]; readonly mayHaveSent: boolean };
+  /** `/webhooks/{id}`, with `paging` through its deliveries. */
+  readonly webhook: Pick<DeliveriesOfWebhook, 'webhook'> & {
+    readonly deliveries: readonly WebhookDelivery[];
+    readonly paging: Paging;
     /** A refused form that has only a button. */
     readonly action?: Form;
-    /** Of one webhook: what it is to be sent again. */
-    readonly recovery?: Form;
-    readonly paging?: Paging;
+    /** What it is to be sent again. */
+    readonly recovery: Form;
     readonly mayChange: boolean;
-    /** Whether it may also make or enable a webhook, or have something sent again. */
+    /** Whether it may also edit or enable it, or have something sent again. */
     readonly mayHaveSent: boolean;
   };
   /** `/webhooks/{id}/edit` */

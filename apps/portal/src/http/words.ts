@@ -4,7 +4,7 @@ import type {
   MessageStatus,
   OrderStatus,
   PetStatus,
-  WebhookStatus,
+  WebhookHealth,
   EventType,
 } from '@adoption-store/domain';
 
@@ -17,14 +17,14 @@ export const COLOURS: {
   readonly order: Colours<OrderStatus>;
   readonly message: Colours<MessageStatus>;
   readonly delivery: Colours<DeliveryStatus>;
-  readonly webhook: Colours<WebhookStatus>;
+  readonly webhook: Colours<WebhookHealth>;
   readonly key: Colours<KeyState>;
 } = {
   animal: { available: 'good', pending: 'wait', sold: '' },
   order: { placed: 'wait', completed: 'good', cancelled: '', expired: '' },
   message: { queued: 'wait', sent: 'good', failed: 'bad' },
   delivery: { queued: 'wait', sent: 'good', failed: 'bad' },
-  webhook: { enabled: 'good', disabled: 'wait' },
+  webhook: { enabled: 'good', failing: 'bad', disabled: 'wait' },
   key: { active: 'good', disabled: 'wait', expired: '', revoked: '' },
 };
 

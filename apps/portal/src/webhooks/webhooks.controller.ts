@@ -35,21 +35,18 @@ import { CLOCK, CallsServers, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
 import { List } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import type { ShownWebhook, Views } from '../http/views.js';
+import type { ListedWebhook, Views } from '../http/views.js';
 
 /** An account without this scope can only look, as it can do nothing else with its keys. */
 const TO_CHANGE = ['webhooks:write'] as const;
 
 /** What the account may do. A form that would be refused isn't shown. */
-function allowed(account: Account): Pick<Views['webhooks'], 'mayChange' | 'mayHaveSent'> {
+function allowed(account: Account): Pick<Views['webhook'], 'mayChange' | 'mayHaveSent'> {
   return {
     mayChange: hasScopes({ account }, TO_CHANGE),
     mayHaveSent: hasScopes({ account }, DELIVERY_SCOPES),
   };
 }
-
-/** The deliveries of each webhook in the list. The page of one webhook has all of them. */
-const LAST_DELIVERIES = 5;
 
 const LABELS = { url: 'URL', description: 'Description (optional)', access: '', types: 'What is sent' };
 
@@ -101,7 +98,7 @@ export class WebhooksController {
 
   @Get()
   async show(@SignedIn() account: Account): Promise<Answer> {
-    return this.showAll(account, {});
+    return this.showAll(account, new WebhookForm({ access: 'full' }));
   }
 
   @Post()
@@ -116,13 +113,13 @@ export class WebhooksController {
       const created = await this.createWebhook.execute({ ...request, url: values.url.trim(), types, description });
       return page('new-secret', created);
     } catch (error) {
-      return this.showAll(account, { form: form.refused(error) });
+      return this.showAll(account, form.refused(error));
     }
   }
 
   @Get(':id')
   async showOne(@SignedIn() account: Account, @Param('id') id: string, @Query() query: unknown): Promise<Answer> {
-    return this.showDeliveries(account, id, query, new RecoveryForm());
+    return this.showWebhook(account, id, query);
   }
 
   @Get(':id/edit')
@@ -171,7 +168,7 @@ export class WebhooksController {
     try {
       await this.retryDelivery.execute({ ...toChange(account, id), deliveryId });
     } catch (error) {
-      return this.showAll(account, { action: form.refused(error) });
+      return this.showWebhook(account, id, {}, { action: form.refused(error) });
     }
     return redirect(`/webhooks/${id}/deliveries/${deliveryId}`, 'delivery-queued');
   }
@@ -181,22 +178,15 @@ export class WebhooksController {
     const own = toChange(account, id);
     const { at } = form;
     if (at === undefined) {
-      const refused = form.withProblems({ since: 'Must be a date and a time.' });
-      return this.showDeliveries(account, id, {}, refused);
+      const recovery = form.withProblems({ since: 'Must be a date and a time.' });
+      return this.showWebhook(account, id, {}, { recovery });
     }
     try {
       await this.recoverDeliveries.execute({ ...own, since: at });
     } catch (error) {
-      return this.showDeliveries(account, id, {}, form.refused(error));
+      return this.showWebhook(account, id, {}, { recovery: form.refused(error) });
     }
     return redirect(`/webhooks/${id}`, 'deliveries-recovering');
-  }
-
-  private async showDeliveries(account: Account, id: string, query: unknown, recovery: Form): Promise<Answer> {
-    const list = new List(`/webhooks/${id}`, query, {});
-    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryPosition) });
-    const shown = [{ webhook: found.webhook, deliveries: found.items, hasMore: false }];
-    return page('webhooks', { shown, ...allowed(account), recovery, paging: list.paging(found) });
   }
 
   @Post(':id/ping')
@@ -205,7 +195,7 @@ export class WebhooksController {
       const { id: deliveryId } = await this.pingWebhook.execute(toChange(account, id));
       return redirect(`/webhooks/${id}/deliveries/${deliveryId}`, 'delivery-queued');
     } catch (error) {
-      return this.showAll(account, { action: form.refused(error) });
+      return this.showWebhook(account, id, {}, { action: form.refused(error) });
     }
   }
 
@@ -218,7 +208,7 @@ export class WebhooksController {
       const rotated = await this.rotateSecret.execute(own);
       return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
     } catch (error) {
-      return this.showAll(account, { action: form.refused(error) });
+      return this.showWebhook(account, id, {}, { action: form.refused(error) });
     }
   }
 
@@ -240,19 +230,27 @@ export class WebhooksController {
     return redirect('/webhooks', 'webhook-deleted');
   }
 
-  private async showAll(account: Account, forms: Pick<Views['webhooks'], 'form' | 'action'>): Promise<Answer> {
-    const shown: ShownWebhook[] = [];
+  private async showAll(account: Account, form: WebhookForm): Promise<Answer> {
+    const webhooks: ListedWebhook[] = [];
     for (const webhook of await this.listWebhooks.execute({ accountId: account.id })) {
-      const wanted = { accountId: account.id, id: webhook.id, limit: LAST_DELIVERIES };
-      const { items: deliveries, next } = await this.listDeliveries.execute(wanted);
-      shown.push({ webhook, deliveries, hasMore: next !== undefined });
+      const { items } = await this.listDeliveries.execute({ accountId: account.id, id: webhook.id, limit: 1 });
+      webhooks.push({ webhook, last: items[0] });
     }
-    return page('webhooks', {
-      shown,
-      ...allowed(account),
-      form: new WebhookForm({ access: 'full' }),
-      ...forms,
-    });
+    return page('webhooks', { webhooks, form, mayHaveSent: allowed(account).mayHaveSent });
+  }
+
+  /** @param forms those that were refused. */
+  private async showWebhook(
+    account: Account,
+    id: string,
+    query: unknown,
+    forms: Partial<Pick<Views['webhook'], 'action' | 'recovery'>> = {},
+  ): Promise<Answer> {
+    const list = new List(`/webhooks/${id}`, query, {});
+    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryPosition) });
+    const { webhook, items: deliveries } = found;
+    const shown = { webhook, deliveries, ...allowed(account), paging: list.paging(found) };
+    return page('webhook', { ...shown, recovery: new RecoveryForm(), ...forms });
   }
 
   /**

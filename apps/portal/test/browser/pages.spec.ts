@@ -48,7 +48,17 @@ suite('Each page of the portal, in a browser,', () => {
   const category = newCategoryId();
   const address = `${String(category).padEnd(64, 'a')}@examples.com`;
   /** The ids of what was made for the pages, and the text of the last key. */
-  const made = { key: '', banned: '', text: '', animal: '', message: '', refused: '', webhook: '', delivery: '' };
+  const made = {
+    key: '',
+    banned: '',
+    text: '',
+    animal: '',
+    order: '',
+    message: '',
+    refused: '',
+    webhook: '',
+    delivery: '',
+  };
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -102,7 +112,7 @@ suite('Each page of the portal, in a browser,', () => {
     const long = ['Mia who was found by the river one morning in March', 'x'.repeat(255), 'Bartholomew '.repeat(21)];
     for (const name of ['Luna', 'חתול', ...long]) {
       made.animal = await addAnimal(name.trim(), category);
-      await make('/v1/store/orders', `{"petId": ${made.animal}}`, key);
+      made.order = await make('/v1/store/orders', `{"petId": ${made.animal}}`, key);
     }
     for (let index = 0; index < 25; index += 1) await addAnimal(`animal ${index}`, category);
     for (const message of ['When may we visit Luna?', 'مرحبا'])
@@ -110,7 +120,7 @@ suite('Each page of the portal, in a browser,', () => {
     const url = 'https://shop.example.com/events/with/a/path/that/is/longer/than/a/phone/is/wide';
     for (const types of [EVENT_TYPES, ['pet.changed', 'order.completed']])
       await person.fillIn('/webhooks', { url, description: 'קופה', types });
-    [, made.webhook = ''] = /id="(whk_\w+)"/.exec((await person.get('/webhooks')).text) ?? [];
+    [, made.webhook = ''] = /href="\/webhooks\/(whk_\w+)"/.exec((await person.get('/webhooks')).text) ?? [];
     for (let ping = 0; ping < 6; ping += 1) await call(`/v1/webhooks/${made.webhook}/ping`, key, { method: 'POST' });
     const { text: deliveries } = await person.get(`/webhooks/${made.webhook}`);
     [, made.delivery = ''] = /href="\/webhooks\/\w+\/deliveries\/(\w+)"/.exec(deliveries) ?? [];
@@ -190,6 +200,7 @@ suite('Each page of the portal, in a browser,', () => {
     '/catalogue/{animal}',
     '/catalogue/{animal}/withdraw',
     '/orders',
+    '/orders/{order}',
     '/messages',
     '/messages/{message}',
     '/categories',

@@ -43,6 +43,8 @@ export interface OrderRepository {
     transaction?: Transaction,
   ): Promise<Order>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
+  /** The placed order of the animal, of which there is at most one, if it is the account's. */
+  findPlaced(accountId: AccountId, animalId: AnimalId): Promise<Order | undefined>;
   /** The account's matching orders, also those for withdrawn animals, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
   /** The matching orders of all accounts, also of closed ones, ascending by id. */

@@ -41,6 +41,11 @@ export interface Order {
   readonly updatedAt: Instant;
 }
 
+/** An order as its account sees it. */
+export interface OrderWithExpiry extends Order {
+  readonly expiresAt: Instant | undefined;
+}
+
 interface OrderHappened<Status extends OrderStatus> {
   readonly type: `order.${Status}`;
   readonly data: Order;
@@ -142,9 +147,15 @@ export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Insta
   return ended(order, animal, outcome, now);
 }
 
+/** When the order expires if nobody ends it. Undefined once it has ended. */
+export function expiryOf({ status, createdAt }: Order, ttl: number): Instant | undefined {
+  return status === 'placed' ? later(createdAt, ttl) : undefined;
+}
+
 /** The expired order and its animal. Undefined unless the order has been `placed` for `ttl` milliseconds. */
 export function decideExpiry({ order, animal }: EndState, ttl: number, now: Instant): EndedOrder | undefined {
-  if (order?.status !== 'placed' || order.createdAt > later(now, -ttl)) return undefined;
+  const due = order && expiryOf(order, ttl);
+  if (order === undefined || due === undefined || now < due) return undefined;
   return ended(order, animal, 'expired', now);
 }
 

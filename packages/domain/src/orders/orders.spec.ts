@@ -155,17 +155,19 @@ describe('the use cases of orders', () => {
     await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
     const completed = { ...order, status: 'completed', updatedAt: clock.now() };
     expect(await completeOrder.execute({ accountId: alice, id })).toEqual(completed);
-    expect(await getOrder.execute({ accountId: alice, id })).toEqual(completed);
+    expect(await getOrder.execute({ accountId: alice, id })).toEqual({ ...completed, expiresAt: undefined });
     expect(await statusOf(animalId)).toBe('sold');
   });
 });
 
 describe('an order that is neither completed nor cancelled', () => {
   it('expires 48 hours after it was placed, not before, and its animal is available again', async () => {
-    const { add, placeOrder, expireOrders, statusOf, clock } = openStore();
+    const { add, placeOrder, getOrder, expireOrders, statusOf, clock } = openStore();
     const { id: animalId } = await add();
     const order = await placeOrder.execute({ accountId: alice, animalId });
-    clock.set(later(order.createdAt, 48 * HOUR - 1));
+    const expiresAt = later(order.createdAt, 48 * HOUR);
+    expect(await getOrder.execute(order)).toEqual({ ...order, expiresAt });
+    clock.set(later(expiresAt, -1));
     expect(await expireOrders.execute()).toEqual({ expired: [], mayHaveMore: false });
     clock.advance(1);
     const expired = { ...order, status: 'expired', updatedAt: clock.now() };

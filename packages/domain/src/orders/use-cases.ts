@@ -8,11 +8,13 @@ import {
   decideEnd,
   decideExpiry,
   decidePlacement,
+  expiryOf,
   type Order,
   type OrderId,
   orderNotFound,
   type OrderEnd,
   type OrderStatus,
+  type OrderWithExpiry,
   type OwnOrder,
 } from './order.js';
 import type { AccountOrder, AllOrdersQuery } from './order-repository.js';
@@ -74,13 +76,32 @@ export class ListAllOrders {
 }
 
 export class GetOrder {
-  constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
+  constructor(
+    private readonly ports: Pick<OrderPorts, 'orders'>,
+    private readonly options: Pick<OrderOptions, 'orderTtl'>,
+  ) {}
 
   /** @throws DomainError `not_found`, also for another account's order. */
-  async execute({ accountId, id }: OwnOrder): Promise<Order> {
+  async execute({ accountId, id }: OwnOrder): Promise<OrderWithExpiry> {
     const order = await this.ports.orders.findById(accountId, id as OrderId);
     if (order === undefined) throw orderNotFound(id, accountId);
-    return order;
+    return { ...order, expiresAt: expiryOf(order, this.options.orderTtl) };
+  }
+}
+
+/** The account's own order that keeps an animal from being changed or withdrawn. */
+export class GetPlacedOrder {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders'>) {}
+
+  /** Undefined if no order of the animal is placed, or it is another account's. */
+  async execute({
+    accountId,
+    animalId,
+  }: {
+    readonly accountId: AccountId;
+    readonly animalId: bigint;
+  }): Promise<Order | undefined> {
+    return this.ports.orders.findPlaced(accountId, animalId as AnimalId);
   }
 }
 

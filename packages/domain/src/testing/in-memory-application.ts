@@ -1,7 +1,7 @@
 import { type ApplicationOptions, createApplication, type Ports } from '../application.js';
 import { DEFAULT_ADDRESS_LIMIT, DEFAULT_BAN_POLICY } from '../limits/quota.js';
 import { DEFAULT_MESSAGE_LIMIT } from '../messages/message.js';
-import { DEFAULT_ORDER_LIMIT } from '../orders/order.js';
+import { DEFAULT_ORDER_LIMIT, DEFAULT_ORDER_TTL } from '../orders/order.js';
 import type { StorePolicy } from '../store-policy.js';
 import { inMemoryPorts } from './in-memory-ports.js';
 
@@ -11,6 +11,7 @@ export function testPolicy(changes: Partial<StorePolicy> = {}): StorePolicy {
     keyEnvironment: 'live',
     categories: 'open',
     orderLimit: DEFAULT_ORDER_LIMIT,
+    orderTtl: DEFAULT_ORDER_TTL,
     messageLimit: DEFAULT_MESSAGE_LIMIT,
     addressLimit: DEFAULT_ADDRESS_LIMIT,
     bans: DEFAULT_BAN_POLICY,

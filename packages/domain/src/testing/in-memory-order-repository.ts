@@ -48,6 +48,10 @@ export class InMemoryOrderRepository implements OrderRepository {
     return order?.accountId === accountId ? order : undefined;
   }
 
+  async findPlaced(accountId: AccountId, animalId: AnimalId): Promise<Order | undefined> {
+    return this.placed().find((order) => order.animalId === animalId && order.accountId === accountId);
+  }
+
   async list({ accountId, status, after, before, limit }: OrderQuery): Promise<readonly Order[]> {
     return [...this.orders.values()]
       .filter((order) => order.accountId === accountId)

@@ -14,6 +14,7 @@ import type {
   WebhookHolder,
   WebhookId,
   WebhookState,
+  WebhookWithFailures,
 } from '../webhooks/webhook.js';
 import { stillSigning, type WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import type {
@@ -79,12 +80,13 @@ export class InMemoryWebhookRepository implements WebhookRepository {
     return webhook;
   }
 
-  async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
-    return this.stored({ accountId, id })?.webhook;
+  async findById(accountId: AccountId, id: WebhookId): Promise<WebhookWithFailures | undefined> {
+    const entry = this.stored({ accountId, id });
+    return entry && withFailures(entry);
   }
 
-  async list(accountId: AccountId): Promise<readonly Webhook[]> {
-    return this.of(accountId).map(({ webhook }) => webhook);
+  async list(accountId: AccountId): Promise<readonly WebhookWithFailures[]> {
+    return this.of(accountId).map(withFailures);
   }
 
   async change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook> {
@@ -219,4 +221,8 @@ export class InMemoryWebhookRepository implements WebhookRepository {
       .sort((one, other) => (one.webhook.id < other.webhook.id ? -1 : 1))
       .slice(0, limit);
   }
+}
+
+function withFailures({ webhook, failingSince }: WebhookEntry): WebhookWithFailures {
+  return { ...webhook, failingSince };
 }

@@ -24,6 +24,7 @@ import {
   type WebhookEdit,
   type WebhookId,
   type WebhookState,
+  type WebhookWithFailures,
 } from './webhook.js';
 import {
   type WebhookChangeInput,
@@ -86,7 +87,7 @@ export class CreateWebhook {
 export class ListWebhooks {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
 
-  async execute({ accountId }: { readonly accountId: AccountId }): Promise<readonly Webhook[]> {
+  async execute({ accountId }: { readonly accountId: AccountId }): Promise<readonly WebhookWithFailures[]> {
     return this.ports.webhooks.list(accountId);
   }
 }
@@ -95,7 +96,7 @@ export class GetWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks'>) {}
 
   /** @throws DomainError `not_found`, also for another account's webhook. */
-  async execute(own: OwnWebhook): Promise<Webhook> {
+  async execute(own: OwnWebhook): Promise<WebhookWithFailures> {
     return requireWebhook(await this.ports.webhooks.findById(own.accountId, own.id as WebhookId));
   }
 }
@@ -187,7 +188,7 @@ export class WakeWebhooks {
 export interface ListDeliveriesInput extends OwnWebhook, PageRequest<DeliveryId> {}
 
 export interface DeliveriesOfWebhook extends Page<WebhookDelivery, DeliveryId> {
-  readonly webhook: Webhook;
+  readonly webhook: WebhookWithFailures;
 }
 
 /** A page of a webhook's deliveries, newest first. */

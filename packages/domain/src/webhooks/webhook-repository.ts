@@ -11,6 +11,7 @@ import type {
   WebhookHolder,
   WebhookId,
   WebhookState,
+  WebhookWithFailures,
 } from './webhook.js';
 
 /** A part of the webhooks, which are sorted by their ids. */
@@ -28,8 +29,7 @@ export interface WebhookQuery extends WebhookPart {
 export interface AccountWebhook {
   readonly account: Account;
   readonly webhook: Webhook;
-  /** The first failed attempt since the last successful one. */
-  readonly failingSince: Instant | undefined;
+  readonly failingSince: WebhookWithFailures['failingSince'];
 }
 
 export interface ReencryptedPart {
@@ -59,9 +59,9 @@ export interface SecretCounts {
 export interface WebhookRepository {
   /** Stores the webhook that `decide` returns. */
   add(request: AccountRequest, decide: (state: WebhookHolder) => NewWebhook): Promise<Webhook>;
-  findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined>;
+  findById(accountId: AccountId, id: WebhookId): Promise<WebhookWithFailures | undefined>;
   /** All webhooks of the account, the oldest first. */
-  list(accountId: AccountId): Promise<readonly Webhook[]>;
+  list(accountId: AccountId): Promise<readonly WebhookWithFailures[]>;
   /**
    * Stores the webhook that `decide` returns. If its URL or status changes, earlier failures no longer count, and its
    * next round is due at once, or when the current one has ended. One that gets enabled receives no event that happened

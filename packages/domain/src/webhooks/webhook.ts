@@ -39,6 +39,22 @@ export interface Webhook {
   readonly updatedAt: Instant;
 }
 
+/** A webhook as its owner sees it. */
+export interface WebhookWithFailures extends Webhook {
+  /** The first failed attempt since the last successful one. */
+  readonly failingSince: Instant | undefined;
+}
+
+/** `failing`: nothing that was attempted since its last success was delivered, and it isn't disabled yet. */
+export type WebhookHealth = WebhookStatus | 'failing';
+
+export function webhookHealth({
+  status,
+  failingSince,
+}: Pick<WebhookWithFailures, 'status' | 'failingSince'>): WebhookHealth {
+  return status === 'enabled' && failingSince !== undefined ? 'failing' : status;
+}
+
 /** What an owner decides. */
 export type WebhookFields = Pick<Webhook, 'url' | 'types' | 'description' | 'status'>;
 
@@ -191,7 +207,7 @@ function isOnlyDisabling(change: Partial<WebhookFields>): boolean {
 }
 
 /** @throws DomainError `not_found` */
-export function requireWebhook(webhook: Webhook | undefined): Webhook {
+export function requireWebhook<Found extends Webhook>(webhook: Found | undefined): Found {
   if (webhook === undefined) throw new DomainError(kernelErrors.not_found, 'no webhook of this account has that id');
   return webhook;
 }

@@ -17,6 +17,7 @@ import {
   type NewWebhook,
   type Webhook,
   type WebhookId,
+  webhookHealth,
 } from './webhook.js';
 import { signingSecrets } from './webhook-secrets.js';
 import type { WebhookResponse } from './webhook-sender.js';
@@ -158,6 +159,15 @@ describe('the decisions on webhooks', () => {
     const signing = [later(at, -2), later(at, -1), at].map((now) => signingSecrets({ current: 'new', past }, now));
     expect(signing).toEqual([['new', 'old', 'older'], ['new', 'old'], ['new']]);
   });
+});
+
+it.each([
+  ['enabled', undefined, 'enabled'],
+  ['enabled', at, 'failing'],
+  ['disabled', undefined, 'disabled'],
+  ['disabled', at, 'disabled'],
+] as const)('a webhook that is %s and fails since %s is shown as %s', (status, failingSince, health) => {
+  expect(webhookHealth({ status, failingSince })).toBe(health);
 });
 
 describe('the end of a round', () => {

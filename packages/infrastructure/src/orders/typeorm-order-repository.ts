@@ -3,6 +3,7 @@ import {
   type AccountId,
   type AccountOrder,
   type AllOrdersQuery,
+  type AnimalId,
   type EndedOrder,
   type EndState,
   INT64_MIN,
@@ -77,6 +78,11 @@ export class TypeOrmOrderRepository implements OrderRepository {
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
     return readFromDatabase(this.dataSource, async () => (await this.orders.findOneBy({ id, accountId })) ?? undefined);
+  }
+
+  async findPlaced(accountId: AccountId, animalId: AnimalId): Promise<Order | undefined> {
+    const where = { accountId, animalId, status: hasStatus('placed') };
+    return readFromDatabase(this.dataSource, async () => (await this.orders.findOneBy(where)) ?? undefined);
   }
 
   /**

@@ -19,6 +19,7 @@ import {
   type WebhookQuery,
   type WebhookRepository,
   type WebhookState,
+  type WebhookWithFailures,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, MoreThan } from 'typeorm';
 import { lockAuthority } from '../accounts/account-queries.js';
@@ -29,7 +30,14 @@ import type { SecretCipher } from './secret-cipher.js';
 import { readFollower } from './stored-follower.js';
 import { isStored, reencrypted, rotated } from './stored-secrets.js';
 import { wakeReceiver } from './untaken-events.js';
-import { accountWebhookFrom, fieldsOf, webhookFrom, type WebhookRow, webhookSchema } from './webhook.schema.js';
+import {
+  accountWebhookFrom,
+  fieldsOf,
+  webhookFrom,
+  type WebhookRow,
+  webhookSchema,
+  withFailures,
+} from './webhook.schema.js';
 
 /** Set if the URL or the status changes. */
 const WITHOUT_FAILURES = { failedRounds: 0, failingSince: () => 'NULL' };
@@ -67,17 +75,17 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
     });
   }
 
-  async findById(accountId: AccountId, id: WebhookId): Promise<Webhook | undefined> {
+  async findById(accountId: AccountId, id: WebhookId): Promise<WebhookWithFailures | undefined> {
     const { manager } = this.dataSource;
     const row = await readFromDatabase(this.dataSource, () => find(manager, { accountId, id }));
-    return row && webhookFrom(row);
+    return row && withFailures(row);
   }
 
-  async list(accountId: AccountId): Promise<readonly Webhook[]> {
+  async list(accountId: AccountId): Promise<readonly WebhookWithFailures[]> {
     const rows = await readFromDatabase(this.dataSource, () =>
       this.dataSource.manager.find(webhookSchema, { where: { accountId }, order: { createdAt: 'ASC', id: 'ASC' } }),
     );
-    return rows.map(webhookFrom);
+    return rows.map(withFailures);
   }
 
   async change(command: WebhookCommand, decide: (state: WebhookState) => Webhook): Promise<Webhook> {

@@ -1,4 +1,4 @@
-import type { AccountWebhook, EventType, Instant, Webhook } from '@adoption-store/domain';
+import type { AccountWebhook, EventType, Instant, Webhook, WebhookWithFailures } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { instantColumn, int64Column } from '../database/columns.js';
@@ -102,6 +102,10 @@ export function webhookFrom(row: Omit<WebhookRow, 'account' | 'failingSince'>): 
   const { id, accountId, url, types, description, status, recoveringSince, createdAt, updatedAt } = row;
   const optional = { types: types ?? undefined, description: description ?? undefined };
   return { id, accountId, url, ...optional, status, recoveringSince, createdAt, updatedAt };
+}
+
+export function withFailures(row: WebhookRow): WebhookWithFailures {
+  return { ...webhookFrom(row), failingSince: row.failingSince };
 }
 
 export function accountWebhookFrom({ account, failingSince, ...row }: WebhookRow): AccountWebhook[] {

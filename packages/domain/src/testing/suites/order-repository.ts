@@ -158,6 +158,17 @@ function placements({ it, expect }: TestFramework, opened: () => OrderStore): vo
     expect((await place(bystander)).id).not.toBe(order.id);
   });
 
+  it('finds the placed order of an animal for its own account alone, until it ends', async () => {
+    const { accountId, other, orders, placed, addAnimal, end } = opened();
+    const [order, { animalId: bystander }] = [await placed(), await placed()];
+    const found = (by = accountId, animalId = order.animalId) => orders.findPlaced(by, animalId);
+    expect([await found(), await found(other)]).toEqual([order, undefined]);
+    for (const id of [await addAnimal(), ...UNKNOWN]) expect(await found(accountId, id as AnimalId)).toBeUndefined();
+    await end(order.id, 'completed');
+    expect(await found()).toBeUndefined();
+    expect(await found(accountId, bystander)).toMatchObject({ animalId: bystander });
+  });
+
   it('decides a placement and a change once', async () => {
     const { accountId, addAnimal, placed, orders } = opened();
     const [{ id }, placement] = [await placed(), { accountId, animalId: await addAnimal(), limit: 9 }];

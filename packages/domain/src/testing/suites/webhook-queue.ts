@@ -358,8 +358,12 @@ export function webhookQueueSuite(framework: TestFramework, name: string, open: 
           await store.ping(webhook);
           await store.endRound(await store.dueRound(), { failedRounds: 3, failingSince: NOON });
           const expectFailing = async (count: number, since?: Instant) => {
-            const [shown] = await store.ports.webhooks.listAll({ accountId: webhook.accountId, limit: 1 });
-            expect([(await store.queue.backlog()).failing, shown?.failingSince]).toEqual([count, since]);
+            const { accountId, id } = webhook;
+            const { webhooks } = store.ports;
+            const [toOperator] = await webhooks.listAll({ accountId, limit: 1 });
+            const toOwner = [...(await webhooks.list(accountId)), await webhooks.findById(accountId, id)];
+            const times = [toOperator, ...toOwner].map((shown) => shown?.failingSince);
+            expect([(await store.queue.backlog()).failing, ...times]).toEqual([count, since, since, since]);
           };
           await store.change(webhook, { description: 'new' });
           await expectFailing(1, NOON);
