@@ -1,4 +1,4 @@
-/** The meaning of each code of a refused request (4xx), and what to do. A test compares them with the API's description. */
+/** The meaning of each code of a failed request (4xx), and what to do. A test compares them with the API's description. */
 export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   invalid_parameter: 'A parameter or a field of the body breaks a rule. The message of the response names it.',
   invalid_json: 'The body is not JSON. The message of the response says where it goes wrong.',
