@@ -156,12 +156,12 @@ describe('from SIGTERM on, an instance', () => {
     await send(instance, '/v1/pets?limit=0', { headers: { ...headers, 'X-Request-Id': 'the-last' } });
     expect(await end(instance)).toMatchObject({ code: 0 });
     const { rows } = await client.query(
-      `SELECT day_used, last_used_at IS NOT NULL AS is_known, refusals.request_id AS refused FROM accounts
+      `SELECT day_used, last_used_at IS NOT NULL AS is_known, failed_requests.request_ids AS refused FROM accounts
        JOIN api_keys ON api_keys.account_id = accounts.id
        JOIN request_counts ON request_counts.account_id = accounts.id
-       JOIN refusals ON refusals.account_id = accounts.id WHERE email = 'b@example.com'`,
+       JOIN failed_requests ON failed_requests.account_id = accounts.id WHERE email = 'b@example.com'`,
     );
-    expect(rows).toEqual([{ day_used: 7, is_known: true, refused: 'the-last' }]);
+    expect(rows).toEqual([{ day_used: 7, is_known: true, refused: ['the-last'] }]);
   });
 });
 

@@ -32,43 +32,75 @@ const rowsOf = (page: string) =>
       .slice(0, -1),
   );
 
-describe('the log of refused requests', () => {
-  it('shows why a request was refused, which its id finds', async () => {
+describe('the log of failed requests', () => {
+  it('shows why a request failed, which its id finds', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey({ name: 'קופה' });
-    await send(key, { operation: 'GET /v1/pets', code: 'invalid_parameter', requestId: 'request-1' });
-    const page = await shows(visitor, '/refusals?request=request-1', 'invalid_parameter');
-    const row = ['21 Nov, 12:00:00', `קופה …${key.slice(-4)}`, 'GET /v1/pets', 'invalid_parameter', 'request-1'];
+    const reason = 'limit must be an integer from 1 to 100, given once';
+    const failed = { operation: 'GET /v1/pets', status: 400, code: 'invalid_parameter', reason };
+    for (const requestId of ['request-1', 'request-2']) await send(key, { ...failed, requestId });
+    const page = await shows(visitor, '/refusals?request=request-1', '2 times');
+    const why = `400 invalid_parameter${reason}`;
+    const row = ['21 Nov, 12:00:002 times', why, 'GET /v1/pets', `קופה …${key.slice(-4)}`, 'request-1'];
     expect(rowsOf(page)).toEqual([row]);
     expect(page).toContain('<bdi dir="auto">קופה</bdi>');
     expect(page).toContain('A parameter or a field of the body breaks a rule.');
     for (const other of ['request-', 'request-11', '%00', '<script>']) {
       const { status, text } = await visitor.get(`/refusals?request=${encodeURIComponent(other)}`);
       expect([other, status]).toEqual([other, 200]);
-      expect(text).toContain('No refused request has the id');
+      expect(text).toContain('No failed request that is listed has the id');
       expect(text).not.toContain('<script>');
     }
     const stranger = await portal.signedUp();
-    expect((await stranger.get('/refusals?request=request-1')).text).toContain('No refused request has the id');
+    expect((await stranger.get('/refusals?request=request-1')).text).toContain(
+      'No failed request that is listed has the id',
+    );
+  });
+
+  it('shows those with a code, of a key, or both', async () => {
+    const visitor = await portal.signedUp();
+    const [till, shop] = [await visitor.issueKey({ name: 'till' }), await visitor.issueKey({ name: 'shop' })];
+    const { keyId } = await portal.application.authenticate.execute(till);
+    const fail = (key: string, code: string, requestId: string) =>
+      send(key, { operation: 'GET /v1/pets', status: 400, code, requestId });
+    await fail(till, 'not_found', 'one');
+    await fail(till, 'gone', 'two');
+    await fail(shop, 'not_found', 'three');
+    await shows(visitor, '/refusals', '>three<');
+    const found = async (filter: string) => {
+      const { status, text } = await visitor.get(`/refusals?${filter}`);
+      expect(status).toBe(200);
+      return rowsOf(text).map((row) => row.at(-1));
+    };
+    expect((await found('code=not_found&key=&request=')).toSorted()).toEqual(['one', 'three']);
+    expect((await found(`key=${keyId}`)).toSorted()).toEqual(['one', 'two']);
+    expect(await found(`key=${keyId}&code=not_found`)).toEqual(['one']);
+    expect(await found(`key=${keyId}&code=not_found&request=three`)).toEqual([]);
+    const { text } = await visitor.get(`/refusals?code=%3Cb%3E&key=${keyId}`);
+    expect(text).toContain('None with this code and key.');
+    expect(text).toContain('<option selected>&lt;b&gt;</option>');
+    expect(text).toContain(`<option value="${keyId}" selected>\u2068till\u2069 …`);
   });
 
   it('shows the last 100, the latest first, page by page', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
+    const codes = ['rate_limited', 'not_found', 'gone', 'invalid_json', 'bad_request'];
     for (let index = 0; index < 130; index += 1) {
-      await send(key, { operation: 'POST /v1/pets', code: 'rate_limited', requestId: `number-${index}` });
+      const [code = '', requestId] = [codes[index % codes.length], `number-${index}`];
+      await send(key, { operation: 'POST /v1/pets', status: 400, code, reason: requestId, requestId });
       portal.clock.advance(1);
     }
     const text = await shows(visitor, '/refusals', 'number-129<');
     expect(text).toContain('<a href="#rate_limited">');
     expect(text).toMatch(/<dt id="rate_limited">.*<a href="\/quickstart#limits">Limits and errors<\/a>/);
-    const pages = await walk(visitor, '/refusals', />(number-\d+)</g);
+    const pages = await walk(visitor, '/refusals', /<code>(number-\d+)</g);
     expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `number-${129 - index}`));
     expect((await visitor.get('/refusals?page=2')).text).toContain('<span>26–50 of 100</span>');
     for (const page of ['0', '5', 'x']) expect((await visitor.get(`/refusals?page=${page}`)).status).toBe(200);
   });
 
-  it('has words for every code of a failedRequest that the API describes', () => {
+  it('has words for every code of a failed request that the API describes', () => {
     const text = readFileSync(join(import.meta.dirname, '../../api/openapi.json'), 'utf8');
     const { components } = JSON.parse(text) as {
       components: { schemas: { ErrorCode: { 'x-extensible-enum': string[] } } };
@@ -110,14 +142,14 @@ describe('the usage page', () => {
     expect(own).toContain(`<option value="${keyId}" selected>\u2068till\u2069 …`);
     const { text } = await visitor.get(`/usage?range=90+days&key=${keyId}`);
     expect(text).toContain('viewBox="0 0 90 100"');
-    expect(text).toContain(`href="/usage?key=${keyId}&amp;range=48+hours"`);
+    expect(text).toContain(`href="/usage?key=${keyId}&amp;range=48+hours#requests"`);
   });
 
   it('is not found for what is no key of the account, an unknown range, or a filter that is given twice', async () => {
     const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
     const { keyId } = await portal.application.authenticate.execute(await stranger.issueKey());
     const usages = [keyId, 'x', '99999999999999999999', '1&key=2'].map((key) => `/usage?key=${key}`);
-    for (const path of [...usages, '/usage?range=31+days', '/refusals?request=a&request=b'])
+    for (const path of [...usages, '/usage?range=31+days', '/refusals?request=a&request=b', '/refusals?key=x'])
       expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
     expect((await visitor.get('/usage?key=')).status).toBe(200);
   });

@@ -41,6 +41,8 @@ export interface Judgement {
 interface AnsweredError {
   readonly status: number;
   readonly code: string;
+  /** The part of its message that may be kept. */
+  readonly reason: string | undefined;
   readonly operation: string;
   readonly requestId: string;
 }
@@ -127,9 +129,7 @@ export class Admission {
     if (owner === undefined) return;
     // An error of the server is no refusal: operators see it in the log.
     const isRefusal = error !== undefined && error.status < 500;
-    const failedRequest = isRefusal
-      ? { operation: error.operation, code: error.code, requestId: error.requestId }
-      : undefined;
+    const failedRequest = isRefusal ? error : undefined;
     this.useCases.recordRequest.execute(owner, {
       isUse: caller !== undefined,
       verdict,

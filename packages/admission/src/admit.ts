@@ -19,8 +19,8 @@ export interface Admitted {
   readonly caller: Caller;
   /** The limit headers of the response. */
   readonly headers: LimitHeaders;
-  /** To be called once, when the request is answered. */
-  readonly record: (answer: { readonly status: number; readonly code?: string }) => void;
+  /** To be called once, when the request is answered. `reason` is what of an error's message may be kept: `kept`. */
+  readonly record: (answer: { readonly status: number; readonly code?: string; readonly reason?: string }) => void;
 }
 
 /** It is recorded already. */
@@ -58,9 +58,9 @@ export async function admit(
     if (!(error instanceof DomainError || error instanceof LimitExceeded)) throw error;
     const status = statusOf(error);
     if (status === undefined) throw error;
-    const { code, message } = error;
+    const { code, message, kept } = error;
     const { operation, requestId } = request;
-    admission.record({ ...known, error: { status, code, operation, requestId } });
+    admission.record({ ...known, error: { status, code, reason: kept, operation, requestId } });
     const headers = { ...judged.headers, ...refusalHeaders(error, credentials.authorization !== undefined) };
     return { isAdmitted: false, status, code, message, headers };
   }
@@ -72,8 +72,8 @@ function admitted(
   caller: Caller,
   { verdict, headers }: Judgement,
 ): Admitted {
-  const record: Admitted['record'] = ({ status, code }) => {
-    const error = code === undefined ? undefined : { status, code, operation, requestId };
+  const record: Admitted['record'] = ({ status, code, reason }) => {
+    const error = code === undefined ? undefined : { status, code, reason, operation, requestId };
     admission.record({ caller, verdict, used: operation, error });
   };
   return { isAdmitted: true, caller, headers, record };

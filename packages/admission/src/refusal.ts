@@ -18,6 +18,8 @@ const MESSAGES: Readonly<Record<Exceeded, string>> = {
 /** The request is over a limit, or its key is banned. */
 export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded';
+  /** The part of the message that may be kept: without the seconds, so that equal errors are counted together. */
+  readonly kept: string;
 
   /** @param seconds after which it has room again. */
   constructor(
@@ -25,6 +27,7 @@ export class LimitExceeded extends Error {
     readonly seconds: number,
   ) {
     super(`${MESSAGES[code]}; try again in ${seconds} s`);
+    this.kept = MESSAGES[code];
   }
 }
 

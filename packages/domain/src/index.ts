@@ -79,6 +79,7 @@ export { type MessageJson, messageJson, messageJsonText } from './published/mess
 export { type OrderJson, orderJson, orderJsonText } from './published/order.js';
 export { PET_JSON_FIELDS, type PetJson, petJson, petJsonText } from './published/pet.js';
 export * from './purge-expired.js';
+export * from './limits/failed-requests.js';
 export * from './limits/quota.js';
 export * from './limits/request-counter.js';
 export * from './limits/request-records.js';

@@ -502,7 +502,13 @@ function limits(setting: Setting) {
       const verdict = await application.meterRequest.peek(await application.authenticate.execute(text));
       for (const accountId of both) {
         for (let index = 0; index < 120; index += 1) {
-          const failedRequest = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
+          const failedRequest = {
+            operation: 'GET /v1/pets',
+            status: 429,
+            code: 'rate_limited',
+            reason: `reason ${index}`,
+            requestId: `${name}-${index}`,
+          };
           application.recordRequest.execute(
             { accountId, keyId },
             { isUse: true, verdict, operation: 'list', failedRequest },

@@ -67,8 +67,9 @@ export const FILLS: readonly string[] = [
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO usage_by_hour (account_id, hour, key_id, admitted, refused, last_at)
   SELECT 1 + n % 1000, date_trunc('hour', now()) - n % 52 * interval '1 hour', n, 1, 0, now() FROM generate_series(1, ${ROWS}) AS n`,
-  `INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
-  SELECT 1 + n % 1000, now() - CASE WHEN n % 50 = 0 THEN interval '8 days' ELSE interval '0' END, n, n, 'GET /v1/pets', 'not_found', 'request-' || n
+  `INSERT INTO failed_requests (account_id, key_id, operation, code, reason, status, at, count, request_ids)
+  SELECT 1 + n % 1000, n, 'GET /v1/pets', 'not_found', 'reason ' || n, 404,
+    now() - CASE WHEN n % 50 = 0 THEN interval '8 days' ELSE interval '0' END, 1, ARRAY['request-' || n]
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO event_outbox (account_id, type, data)
   SELECT CASE WHEN n % 2 = 0 THEN 0 ELSE 1 END, CASE WHEN n % 2 = 0 THEN 'pet.added' ELSE 'order.placed' END, '{}'

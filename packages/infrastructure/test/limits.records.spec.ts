@@ -7,6 +7,7 @@ import {
   later,
   MINUTE,
   MOST_FAILED_REQUESTS,
+  MOST_OF_A_CODE,
   type Ports,
 } from '@adoption-store/domain';
 import { requestRecordsSuite, testPolicy } from '@adoption-store/domain/testing';
@@ -31,28 +32,37 @@ async function openWithKey() {
   return { ...postgres, records: postgres.ports.requestRecords, key: await addKey(postgres.ports) };
 }
 
-describe('refusals', () => {
-  const refuse = ({ requestRecords }: Ports, key: KeyRequester, requestId: string, milliseconds: number) => {
-    const failedRequest = { operation: 'GET /v1/pets', code: 'rate_limited', requestId };
+describe('failed requests', () => {
+  const fail = (
+    { requestRecords }: Ports,
+    key: KeyRequester,
+    requestId: string,
+    milliseconds: number,
+    code: string,
+  ) => {
+    const failedRequest = { operation: 'GET /v1/pets', status: 404, code, reason: requestId, requestId };
     requestRecords.record({ ...key, at: later(NOON, milliseconds), isUse: true, failedRequest });
   };
-  const rows = (url: string) => ask(url, 'SELECT count(*)::integer AS count FROM refusals');
+  const rows = (url: string) => ask(url, 'SELECT count(*)::integer AS count FROM failed_requests');
 
-  it('of instances that write at the same time never deadlock, and the next write leaves 100', async () => {
+  it('of instances that write at the same time never deadlock, and the next write leaves those that are kept', async () => {
     const { ports, url, records, key } = await openWithKey();
     const open = () => openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
     const instances = await Promise.all(Array.from({ length: 4 }, open));
-    for (const [index, instance] of instances.entries()) {
+    for (const instance of instances) {
       for (let request = 0; request < 100; request += 1) {
-        refuse(instance.ports, key, `request-${index}-${request}`, request);
+        fail(instance.ports, key, `request-${request}`, request, `code-${request % 10}`);
+        fail(instance.ports, key, `more-${request}`, request, 'not_found');
       }
     }
     await Promise.all(instances.map((instance) => instance.close()));
-    expect(await records.listFailedRequests(key.accountId)).toHaveLength(MOST_FAILED_REQUESTS);
-    refuse(ports, key, 'the next', 1_000);
-    await until(async () => (await records.listFailedRequests(key.accountId, 'the next')).length === 1);
-    expect(await rows(url)).toEqual([{ count: MOST_FAILED_REQUESTS }]);
-    expect((await records.listFailedRequests(key.accountId))[0]?.requestId).toBe('the next');
+    const all = await records.listFailedRequests(key.accountId);
+    expect(all).toHaveLength(MOST_FAILED_REQUESTS);
+    expect(new Set(all.map(({ count }) => count))).toEqual(new Set([4]));
+    fail(ports, key, 'the next', 1_000, 'not_found');
+    const newest = async () => (await records.listFailedRequests(key.accountId))[0]?.reason;
+    await until(async () => (await newest()) === 'the next');
+    await until(async () => (await rows(url))[0]?.['count'] === MOST_FAILED_REQUESTS);
   });
 });
 
@@ -79,28 +89,26 @@ describe('the waiting records', () => {
     uses: 'api key uses write',
     operations: 'api key operations write',
     usage: 'usage add by hour and day',
-    refusals: 'refusals add',
+    failed: 'failed requests add',
   };
   type Kind = keyof typeof KINDS;
 
   /** The statements that succeeded, with their rows as texts. */
   let written: { readonly kind: Kind; readonly rows: readonly string[] }[];
-  /** The ids of the refusals in all statements, also in failed ones. */
-  let sentIds: unknown[];
   /** The kinds whose statements fail. */
   let failing: readonly Kind[];
   let records: PostgresRequestRecords;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    [written, sentIds, failing] = [[], [], []];
+    [written, failing] = [[], []];
     const master = {
       write: (work: () => Promise<unknown>) => work(),
       query: async ({ name, values }: { name: string; values: unknown[][] }) => {
-        const kind = (Object.keys(KINDS) as Kind[]).find((each) => KINDS[each] === name) ?? 'uses';
-        if (kind === 'refusals') sentIds.push(...(values[2] ?? []));
+        const kind = (Object.keys(KINDS) as Kind[]).find((each) => KINDS[each] === name);
+        if (kind === undefined) return { rows: [] };
         if (failing.includes(kind)) throw new Error('away');
-        const columns = kind === 'refusals' ? [values[0], values[6]] : values.slice(0, 4);
+        const columns = kind === 'failed' ? [values[0], values[8], values[7]] : values.slice(0, 4);
         const rows = (values[0] ?? []).map((_, row) => columns.map((column) => shown(column?.[row])).join(' '));
         written.push({ kind, rows });
         return { rows: [] };
@@ -112,7 +120,7 @@ describe('the waiting records', () => {
     jest.useRealTimers();
   });
 
-  const ALL: readonly Kind[] = ['uses', 'operations', 'usage', 'refusals'];
+  const ALL: readonly Kind[] = ['uses', 'operations', 'usage', 'failed'];
   const shown = (value: unknown) => String(value).replace(/^2026-01-01T(..:..):.*/, '$1');
   const rowsOf = (kind: Kind) => written.filter((each) => each.kind === kind).map(({ rows }) => rows);
   const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
@@ -124,27 +132,28 @@ describe('the waiting records', () => {
   const count = (key: number, isAdmitted = true, at = NOON) => {
     records.record({ ...keyOf(key), at: instant(at), isUse: false, isAdmitted });
   };
-  const refuse = (account: number, request: number | string) => {
-    const failedRequest = { operation: 'list', code: 'rate_limited', requestId: String(request) };
+  /** Requests of one account whose ids differ are equal if their reasons are. */
+  const fail = (account: number, id: number | string, reason = String(id)) => {
+    const failedRequest = { operation: 'list', status: 404, code: 'not_found', reason, requestId: String(id) };
     records.record({ ...keyOf(account), at: instant(NOON), isUse: false, failedRequest });
   };
-  const requests = (account: number, from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => `${account} ${from + index}`);
 
   it('one write a second has everything of all keys, and there is none without requests', async () => {
     for (const key of [1, 2]) {
       use(key, 'list');
       for (let sent = 0; sent < 1_000; sent += 1) count(key, sent % 4 > 0);
-      for (let sent = 0; sent < 101; sent += 1) refuse(key, sent);
+      for (let sent = 0; sent < 1_000; sent += 1) fail(key, sent, 'equal');
+      fail(key, 'other');
     }
     await pass(999);
     expect(written).toEqual([]);
     await pass(60_000);
+    const lastIds = Array.from({ length: 10 }, (_, index) => 999 - index).join(' ');
     expect(written).toEqual([
       { kind: 'uses', rows: ['1 12:00', '2 12:00'] },
       { kind: 'usage', rows: ['1 12:00 750 250', '2 12:00 750 250'] },
       { kind: 'operations', rows: ['1 list 12:00', '2 list 12:00'] },
-      { kind: 'refusals', rows: [...requests(1, 1, 101), ...requests(2, 1, 101)] },
+      { kind: 'failed', rows: [1, 2].flatMap((key) => [`${key} ${lastIds} 1000`, `${key} other 1`]) },
     ]);
   });
 
@@ -168,36 +177,27 @@ describe('the waiting records', () => {
       use(1, 'list');
       use(2, 'list');
       count(1);
-      refuse(1, 'a');
+      fail(1, 'a');
       await pass(7_000);
       use(1, 'list', NOON + MINUTE);
       count(1, false);
       count(2);
-      refuse(2, 'b');
-      refuse(1, 'c');
+      fail(2, 'b');
+      fail(1, 'c', 'a');
       failing = [];
       await pass(1_000);
       expect(written.map(({ kind, rows }) => [kind, [...rows].sort()])).toEqual([
         ['uses', ['1 12:01', '2 12:00']],
         ['usage', ['1 12:00 1 1', '2 12:00 1 0']],
         ['operations', ['1 list 12:01', '2 list 12:00']],
-        ['refusals', ['1 a', '1 c', '2 b']],
+        ['failed', ['1 c a 2', '2 b 1']],
       ]);
     });
 
-    it('of refusals is written under the same id, so that none is added twice', async () => {
-      failing = ['refusals'];
-      refuse(1, 'a');
-      await pass(1_000);
-      failing = [];
-      await pass(1_000);
-      expect(sentIds).toEqual([expect.any(Number), sentIds[0]]);
-    });
-
-    it('of refusals holds up nothing else', async () => {
-      failing = ['refusals'];
+    it('of failed requests holds up nothing else', async () => {
+      failing = ['failed'];
       for (let second = 0; second < 3; second += 1) {
-        refuse(1, second);
+        fail(1, second, 'equal');
         count(1);
         use(1, 'list', NOON + second * MINUTE);
         await pass(1_000);
@@ -205,7 +205,7 @@ describe('the waiting records', () => {
       expect([rowsOf('uses').length, rowsOf('usage').length, rowsOf('operations').length]).toEqual([3, 3, 3]);
       failing = [];
       await pass(1_000);
-      expect(rowsOf('refusals')).toEqual([requests(1, 0, 3)]);
+      expect(rowsOf('failed')).toEqual([['1 2 1 0 3']]);
     });
   });
 
@@ -232,28 +232,35 @@ describe('the waiting records', () => {
       expect([rowsOf('uses').at(-1), rowsOf('operations').at(-1)]).toEqual([['50000 12:01'], ['50000 list 12:01']]);
     });
 
-    it('20,000 refusals are held, the dropped ones counted, and neither uses nor usage lack room because of them', async () => {
-      const accounts = MOST_HELD_FAILED_REQUESTS / 50;
-      for (let request = 0; request < 50; request += 1) {
-        for (let account = 1; account <= accounts; account += 1) refuse(account, request);
+    it('20,000 failed requests are held, the dropped ones counted, and neither uses nor usage lack room because of them', async () => {
+      const accounts = MOST_HELD_FAILED_REQUESTS / MOST_OF_A_CODE;
+      for (let request = 0; request < MOST_OF_A_CODE; request += 1) {
+        for (let account = 1; account <= accounts; account += 1) fail(account, request);
       }
       expect(records.droppedFailedRequests).toBe(0);
-      refuse(accounts + 1, 'of an account that has none');
-      refuse(1, 'latest');
+      fail(accounts + 1, 'of an account that has none');
+      fail(1, 'latest');
       expect(records.droppedFailedRequests).toBe(2);
+      fail(1, 'equal', '0');
       use(1, 'list');
       count(1);
       await comesBack();
       expect([lengthOf('uses'), lengthOf('operations'), lengthOf('usage')]).toEqual([1, 1, 1]);
-      const all = rowsOf('refusals').flat();
+      const all = rowsOf('failed').flat();
       expect(all).toHaveLength(MOST_HELD_FAILED_REQUESTS);
-      expect(all.filter((each) => each.startsWith('1 '))).toEqual([...requests(1, 1, 50), '1 latest']);
-      expect(all.filter((each) => each.includes('none'))).toEqual([]);
+      expect(all).toContain('1 equal 0 2');
       // There is room again.
-      refuse(accounts + 1, 'next');
+      fail(accounts + 1, 'next');
       await pass(1_000);
-      expect(rowsOf('refusals').at(-1)).toEqual([`${accounts + 1} next`]);
+      expect(rowsOf('failed').at(-1)).toEqual([`${accounts + 1} next 1`]);
       expect(records.droppedFailedRequests).toBe(2);
+    });
+
+    it('the failed requests of one account never take more than twice the room that it has', async () => {
+      for (let request = 0; request < MOST_HELD_FAILED_REQUESTS + 1; request += 1) fail(1, request);
+      expect(records.droppedFailedRequests).toBe(0);
+      await comesBack();
+      expect(lengthOf('failed')).toBe(MOST_OF_A_CODE);
     });
   });
 });

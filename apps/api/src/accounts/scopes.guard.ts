@@ -1,4 +1,5 @@
 import { Admission } from '@adoption-store/admission';
+import { ourText } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
@@ -44,5 +45,5 @@ export class ScopesGuard implements CanActivate {
 
 function refuseIdempotencyKey(): never {
   const reason = 'its response has a secret, and a response with a secret is not stored';
-  throw new HttpError('invalid_parameter', `Idempotency-Key is refused by this operation: ${reason}`);
+  throw new HttpError('invalid_parameter', ourText(`Idempotency-Key is refused by this operation: ${reason}`));
 }

@@ -6,6 +6,7 @@ import {
   type RequestErrorCode,
   requestErrors,
   type Transaction,
+  Wording,
 } from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { Injectable } from '@nestjs/common';
@@ -21,7 +22,7 @@ export interface Done {
 /** The work of a request. With an `Idempotency-Key` it gets the transaction in which the answer is stored. */
 type Work = (transaction?: Transaction) => Promise<Done>;
 
-type Answer = Done | { readonly code: RequestErrorCode; readonly message: string };
+type Answer = Done | { readonly code: RequestErrorCode; readonly message: string; readonly kept?: string | undefined };
 
 /** Errors that a repeated request would get again. Others may not occur again, so they aren't stored. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
@@ -64,9 +65,13 @@ export class Idempotency {
       : answering());
     if (isReplay) reply.header('idempotent-replayed', 'true');
     const kept = JSON.parse(answer) as Answer;
-    if ('code' in kept) throw new DomainError(requestErrors[kept.code], kept.message);
+    if ('code' in kept) throw new DomainError(requestErrors[kept.code], wordingOf(kept));
     return kept;
   }
+}
+
+function wordingOf({ message, kept }: { readonly message: string; readonly kept?: string | undefined }) {
+  return kept === undefined ? message : new Wording(message, kept);
 }
 
 async function answerOf(work: () => Promise<Done>): Promise<Answer> {
@@ -74,7 +79,7 @@ async function answerOf(work: () => Promise<Done>): Promise<Answer> {
     return await work();
   } catch (error) {
     if (isRefusal(error) && error instanceof DomainError && KEPT.has(error.kind))
-      return { code: error.code, message: error.message };
+      return { code: error.code, message: error.message, kept: error.kept };
     throw error;
   }
 }

@@ -1,5 +1,7 @@
-import { type AccountId, DAY, later, MINUTE, SECOND, type ShownFailedRequest, startOf } from '@adoption-store/domain';
+import { type AccountId, DAY, later, MINUTE, SECOND, type ShownFailedRequests, startOf } from '@adoption-store/domain';
 import { ask as query, until } from '@adoption-store/test-support';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { bearer, rawHead, send, sendOnce } from '../support/client.js';
@@ -132,40 +134,124 @@ describe('a refusal from before authentication', () => {
   });
 });
 
+interface Documented {
+  readonly parameters?: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>> };
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties?: object }>>;
+    readonly parameters: Readonly<Record<string, { readonly name: string; readonly in: string }>>;
+  };
+}
+
+function documented(): Description {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Description;
+}
+
+interface Attempt {
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Requests with the canary wherever an operation reads something. */
+function attempts(path: string, method: string, { parameters = [], requestBody }: Documented, canary: string) {
+  const { components } = documented();
+  const all = parameters.map((each) => components.parameters[each.$ref?.split('/').at(-1) ?? ''] ?? each);
+  const sound = path.replaceAll(/\{\w+\}/g, '1');
+  const [[type = 'application/json', { schema }] = ['', { schema: { $ref: '' } }]] = Object.entries(
+    requestBody?.content ?? {},
+  );
+  const fields = Object.keys(components.schemas[schema.$ref.split('/').at(-1) ?? '']?.properties ?? {});
+  const json = { 'Content-Type': type };
+  const text = JSON.stringify(canary);
+  const values = [
+    text,
+    `{${text}:${text}}`,
+    `[${text}]`,
+    `"https://user:${canary}@${canary}.example"`,
+    `"http://${canary}"`,
+  ];
+  const bodies = [
+    ...[`{${text}`, `{${text}:1,${text}:2}`, `{${text}:{"__proto__":1}}`, text, `{"${canary}\\q":1}`, '{}'],
+    ...[`{${text}:${text}}`, ...fields.flatMap((field) => values.map((value) => `{"${field}":${value}}`))],
+  ];
+  const headers = [
+    'If-Match',
+    'If-None-Match',
+    'Idempotency-Key',
+    'Content-Type',
+    'Content-Encoding',
+    'Expect',
+    'Origin',
+  ];
+  const tries: Attempt[] = [
+    { path: path.replaceAll(/\{\w+\}/g, canary), body: '{}', headers: json },
+    { path: `${sound}?${canary}=${canary}`, body: '{}', headers: json },
+    ...all
+      .filter((each) => each.in === 'query')
+      .map(({ name }) => ({ path: `${sound}?${name}=${canary}`, body: '{}', headers: json })),
+    ...headers.map((name) => ({ path: sound, body: '{}', headers: { ...json, [name]: canary } })),
+    { path: sound, body: '{}', headers: { ...json, 'If-Match': `"${canary}"` } },
+  ];
+  const bodied = requestBody === undefined ? [] : bodies.map((body) => ({ path: sound, body, headers: json }));
+  return [...tries, ...bodied].map((each) => (method === 'get' ? { path: each.path, headers: each.headers } : each));
+}
+
 /** Waits until that request is in the log of its account. */
-async function logged(accountId: AccountId, requestId: string): Promise<ShownFailedRequest | undefined> {
-  const find = () => api.application.listFailedRequests.execute({ accountId, requestId });
+async function logged(accountId: AccountId, requestId: string): Promise<ShownFailedRequests | undefined> {
+  const find = async () => (await api.application.listFailedRequests.execute({ accountId, requestId })).failedRequests;
   await until(async () => (await find()).length > 0);
   const found = await find();
   expect(found).toHaveLength(1);
   return found[0];
 }
 
-describe('a refused request', () => {
-  it('is in the log of its account by its id, with the code of the response, whatever the refusal', async () => {
+describe('a failed request', () => {
+  it('is in the log of its account by its id, with status, code and reason, whatever the error', async () => {
     const { account, id, key } = await api.openKey('business');
     const limited = (await api.application.issueKey.execute({ accountId: account.id, scopes: ['pets:read'] })).text;
     const sent = [
-      [400, 'invalid_parameter', 'GET', '/v1/pets?limit=0', 'GET /v1/pets', key],
-      [400, 'invalid_json', 'POST', '/v1/pets', 'POST /v1/pets', key],
-      [403, 'insufficient_scope', 'POST', '/v1/messages', 'POST /v1/messages', limited],
-      [404, 'not_found', 'GET', '/v1/pets/123456789', 'GET /v1/pets/{petId}', key],
-      [404, 'not_found', 'GET', `/v1/nothing/${key}`, 'GET *', key],
-      [405, 'method_not_allowed', 'PUT', '/v1/pets', 'PUT *', key],
+      [400, 'invalid_parameter', 'GET', '/v1/pets?limit=0', key, 'limit must be an integer from 1 to 100, given once'],
+      [400, 'invalid_json', 'POST', '/v1/pets', key, 'the body is not JSON: unexpected end at position 1'],
+      [403, 'insufficient_scope', 'POST', '/v1/messages', limited, 'the API key lacks the scope messages:write'],
+      [404, 'not_found', 'GET', '/v1/pets/123456789', key, 'no animal has the id 123456789'],
+      [404, 'not_found', 'GET', `/v1/pet/${key}?a=b`, key, 'there is nothing at GET /v1/pet/…'],
+      [405, 'method_not_allowed', 'PUT', '/v1/pets', key, 'PUT is not allowed here, only GET, HEAD, OPTIONS, POST'],
     ] as const;
-    for (const [status, code, method, path, operation, used] of sent) {
+    for (const [status, code, method, path, used, reason] of sent) {
       const response = await send({ ...api, key: used }, method, path, method === 'GET' ? undefined : '{');
       expectError(response, status, code);
-      const refusal = await logged(account.id, String(response.headers['x-request-id']));
-      expect(refusal).toMatchObject({ at: api.clock.now(), operation, code });
-      expect(refusal?.key.ending).toBe(used.slice(-4));
-      if (used === key) expect(refusal?.keyId).toBe(id);
+      const failed = await logged(account.id, String(response.headers['x-request-id']));
+      expect(failed).toMatchObject({ at: api.clock.now(), status, code, reason, count: 1 });
+      expect(failed?.key.ending).toBe(used.slice(-4));
+      if (used === key) expect(failed?.keyId).toBe(id);
     }
-    const rows = await query(api.databaseUrl, 'SELECT refusals::text FROM refusals WHERE account_id = $1', [
-      account.id,
-    ]);
-    // Nothing of what the client sent.
-    for (const secret of [key, 'limit', '123456789', 'nothing']) expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+
+  it('keeps nothing that its sender typed, in whichever field, parameter, header or path', async () => {
+    const CANARY = 'canary-Wq7';
+    const { paths } = documented();
+    const accounts: AccountId[] = [];
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        const { account, key } = await api.openKey();
+        accounts.push(account.id);
+        for (const each of attempts(`/v1${path}`, method, operation, CANARY)) {
+          await send({ ...api, key }, method.toUpperCase(), each.path, each.body, each.headers);
+        }
+        const unknown = `/v1/${CANARY}@example.com/${CANARY.repeat(3)}?${CANARY}=${CANARY}`;
+        await send({ ...api, key }, 'GET', unknown, undefined, { 'X-Request-Id': 'last' });
+      }
+    }
+    for (const id of accounts) await logged(id, 'last');
+    const rows = await query(api.databaseUrl, 'SELECT * FROM failed_requests WHERE account_id = ANY($1)', [accounts]);
+    expect(rows.filter(({ reason }) => reason === '')).toEqual([]);
+    expect(rows.length).toBeGreaterThan(3 * accounts.length);
+    expect(JSON.stringify(rows).toLowerCase()).not.toContain(CANARY.toLowerCase());
   });
 
   it('whose body turns out not to be HTTP is in the log once, with the code that was sent', async () => {
@@ -182,8 +268,8 @@ describe('a refused request', () => {
     for (const id of [`Bearer_${key}`, 'my-own_id'])
       await request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': id } });
     await logged(account.id, 'my-own_id');
-    const shown = await api.application.listFailedRequests.execute({ accountId: account.id });
-    expect(shown.map(({ requestId }) => requestId).sort()).toEqual(['Bearer_redacted', 'my-own_id']);
+    const { all } = await api.application.listFailedRequests.execute({ accountId: account.id });
+    expect(all.flatMap(({ requestIds }) => requestIds)).toEqual(['my-own_id', 'Bearer_redacted']);
   });
 
   it('without a known key is in no log, nor is an admitted request', async () => {
@@ -192,7 +278,7 @@ describe('a refused request', () => {
     expect((await list(key)).status).toBe(200);
     const last = await list(key, '/v1/pets?limit=0');
     await logged(account.id, String(last.headers['x-request-id']));
-    const statement = 'SELECT FROM refusals WHERE at >= $1';
+    const statement = 'SELECT FROM failed_requests WHERE at >= $1';
     expect(await query(api.databaseUrl, statement, [new Date(api.clock.now())])).toHaveLength(1);
   });
 });

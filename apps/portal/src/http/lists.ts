@@ -83,11 +83,20 @@ export class List<Each extends Checks> {
     return position(from) ?? plus(position(to), 1 - length);
   }
 
-  /** A tab for each choice of a parameter. `first` is the choice of an address without it. */
-  tabs(name: keyof Each & string, choices: readonly (string | undefined)[], first?: string): readonly Tab[] {
+  /**
+   * A tab for each choice of a parameter. `first` is the choice of an address without it, `part` the id of the part of
+   * the page that the choice changes. Default: all of it.
+   */
+  tabs(
+    name: keyof Each & string,
+    choices: readonly (string | undefined)[],
+    first?: string,
+    part?: string,
+  ): readonly Tab[] {
+    const fragment = part === undefined ? '' : `#${part}`;
     return choices.map((each) => ({
       name: each ?? 'all',
-      address: this.address({ [name]: each }),
+      address: this.address({ [name]: each }) + fragment,
       isCurrent: this.wanted !== undefined && (this.wanted[name] ?? first) === each,
     }));
   }

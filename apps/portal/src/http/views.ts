@@ -17,7 +17,8 @@ import type {
   Scope,
   ShownKey,
   ShownKeys,
-  ShownFailedRequest,
+  ListFailedRequestsInput,
+  ShownFailedRequests,
   SignUpWay,
   UsageSpan,
   Webhook,
@@ -141,10 +142,12 @@ export interface Views {
     readonly periods: readonly PeriodOfUsage[];
     readonly tabs: readonly Tab[];
   };
-  /** The last refused requests, page by page, or those with the id that was `asked` for. */
+  /** The last failed requests that were `asked` for, page by page, with the codes and keys that can be asked for. */
   readonly refusals: {
-    readonly refusals: readonly ShownFailedRequest[];
-    readonly asked: string;
+    readonly failedRequests: readonly ShownFailedRequests[];
+    readonly asked: Omit<ListFailedRequestsInput, 'accountId'>;
+    readonly codes: readonly string[];
+    readonly keys: readonly Pick<ApiKey, 'id' | 'name' | 'ending'>[];
     readonly paging: Paging;
   };
   readonly plan: object;

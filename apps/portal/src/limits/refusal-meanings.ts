@@ -1,7 +1,7 @@
-/** The meaning of each code of a refused request (4xx), and what to do. A test compares them with the API's description. */
+/** The meaning of each code of a failed request (4xx), and what to do. A test compares them with the API's description. */
 export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
-  invalid_parameter: 'A parameter or a field of the body breaks a rule. The message of the response names it.',
-  invalid_json: 'The body is not JSON. The message of the response says where it goes wrong.',
+  invalid_parameter: 'A parameter or a field of the body breaks a rule. The reason names it.',
+  invalid_json: 'The body is not JSON. The reason says where it goes wrong.',
   unsupported_media_type: 'Send the header Content-Type: application/json, in UTF-8.',
   bad_request: 'The request is not valid HTTP, or its path is badly encoded.',
   idempotency_key_reused: 'The Idempotency-Key was used for another request. Use a new one for each request.',

@@ -36,27 +36,32 @@ export class UsageController {
       usage,
       range,
       periods: periods.slice(-range.count),
-      tabs: list.tabs('range', RANGE_NAMES, DEFAULT_RANGE.name),
+      tabs: list.tabs('range', RANGE_NAMES, DEFAULT_RANGE.name, 'requests'),
     });
   }
 
   @Get('refusals')
   async refusals(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
-    const { request: requestId } = wantedOf(new List('/refusals', query, { request: String }));
+    const filters = { request: String, code: String, key: int64 };
+    const { request: requestId, code, key: keyId } = wantedOf(new List('/refusals', query, filters));
     const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
-    const all = await this.listFailedRequests.execute({ accountId, requestId });
+    const wanted = { requestId, code, keyId: keyId as ApiKeyId | undefined };
+    const { failedRequests, all } = await this.listFailedRequests.execute({ accountId, ...wanted });
     const start = (number - 1) * PAGE_SIZE;
-    const refusals = all.slice(start, start + PAGE_SIZE);
-    const end = start + refusals.length;
-    const addressOf = (other: number) => address('/refusals', { request: requestId, page: String(other) });
+    const shown = failedRequests.slice(start, start + PAGE_SIZE);
+    const end = start + shown.length;
+    const parameters = { request: requestId, code, key: keyId?.toString() };
+    const addressOf = (other: number) => address('/refusals', { ...parameters, page: String(other) });
     return page('refusals', {
-      refusals,
-      asked: requestId ?? '',
+      failedRequests: shown,
+      asked: wanted,
+      codes: [...new Set(all.map((each) => each.code))].sort(),
+      keys: [...new Map(all.map((each) => [each.keyId, { id: each.keyId, ...each.key }])).values()],
       paging: {
         first: undefined,
         previous: number > 1 ? addressOf(number - 1) : undefined,
-        next: end < all.length ? addressOf(number + 1) : undefined,
-        range: refusals.length === 0 ? undefined : `${start + 1}–${end} of ${all.length}`,
+        next: end < failedRequests.length ? addressOf(number + 1) : undefined,
+        range: shown.length === 0 ? undefined : `${start + 1}–${end} of ${failedRequests.length}`,
       },
     });
   }

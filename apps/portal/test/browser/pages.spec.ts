@@ -323,14 +323,14 @@ suite('Each page of the portal, in a browser,', () => {
     const value = page.locator('.chart').filter({ has: bars }).locator('.value');
     await bars.focus();
     const last = await value.innerText();
-    expect(last).toMatch(/^\d+ \w+, \d\d:00: \d+ admitted, \d+ refused$/);
+    expect(last).toMatch(/^\d+ \w+, \d\d:00: \d+ admitted, \d+ rate-limited$/);
     expect(await bars.getAttribute('aria-valuetext')).toBe(last);
     await page.keyboard.press('ArrowLeft');
     expect(await value.innerText()).not.toBe(last);
     await page.keyboard.press('ArrowRight');
     expect(await value.innerText()).toBe(last);
     await bars.hover({ position: { x: 2, y: 20 } });
-    expect(await value.innerText()).toMatch(/: 0 admitted, 0 refused$/);
+    expect(await value.innerText()).toMatch(/: 0 admitted, 0 rate-limited$/);
     await look(page);
   });
 

@@ -1,4 +1,4 @@
-import { DomainError, errorCodes, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, ours, ourText } from '../kernel/errors.js';
 
 export const scopeErrors = errorCodes({
   insufficient_scope: 'forbidden',
@@ -52,7 +52,7 @@ export class InsufficientScope extends DomainError {
   ) {
     super(
       scopeErrors.insufficient_scope,
-      `the ${holder} lacks the scope${scopes.length === 1 ? '' : 's'} ${scopes.join(' and ')}`,
+      ourText(`the ${holder} lacks the scope${scopes.length === 1 ? '' : 's'} ${scopes.join(' and ')}`),
     );
   }
 }
@@ -82,7 +82,7 @@ export function requireScopes(holders: ScopeHolders, scopes: readonly Scope[]): 
 export function scopeList(names: readonly string[]): readonly Scope[] {
   const list = SCOPES.filter((scope) => names.includes(scope));
   if (list.length === 0 || list.length !== names.length)
-    throw invalid('scopes', `must be some of ${SCOPES.join(', ')}, each at most once`);
+    throw invalid('scopes', ours`must be some of ${ourText(SCOPES.join(', '))}, each at most once`);
   return list;
 }
 

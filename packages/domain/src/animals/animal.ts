@@ -1,6 +1,6 @@
 import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
-import { checkAll, DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
+import { checkAll, DomainError, errorCodes, invalid, kernelErrors, ours, ourText } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, hasVisible, isStorable } from '../kernel/text.js';
 
@@ -82,7 +82,7 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   const { name, categoryId, status } = input;
   const change = { name, categoryId: categoryId as CategoryId | undefined, status } satisfies Fields<NewAnimal>;
   if (Object.values(change).every((value) => value === undefined))
-    throw invalid('the body', 'must have at least one of name, categoryId and status');
+    throw invalid('the body', ours`must have at least one of name, categoryId and status`);
   validate(input);
   return change;
 }
@@ -140,7 +140,7 @@ export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: A
     if (!BY_EDIT[animal.status].includes(status)) {
       throw new DomainError(
         animalErrors.invalid_transition,
-        `status can't be changed from ${animal.status} to ${status}`,
+        ours`status can't be changed from ${ourText(animal.status)} to ${ourText(status)}`,
       );
     }
   }
@@ -173,11 +173,14 @@ function requireAnimal(animal: Animal | undefined, { id, condition }: AnimalWith
 }
 
 export function animalNotFound(id: bigint): DomainError {
-  return new DomainError(kernelErrors.not_found, `no animal has the id ${id}`);
+  return new DomainError(kernelErrors.not_found, ours`no animal has the id ${id}`);
 }
 
 function orderInProgress(id: AnimalId, consequence: string): DomainError {
-  return new DomainError(animalErrors.order_in_progress, `an order for the animal ${id} is placed, so ${consequence}`);
+  return new DomainError(
+    animalErrors.order_in_progress,
+    ours`an order for the animal ${id} is placed, so ${ourText(consequence)}`,
+  );
 }
 
 function validate({ name, categoryId, status }: AnimalChangeInput): void {
@@ -187,19 +190,19 @@ function validate({ name, categoryId, status }: AnimalChangeInput): void {
     },
     categoryId: () => {
       if (categoryId === undefined || isInt64(categoryId)) return;
-      throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+      throw invalid('categoryId', ours`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
     },
     status: () => {
       if (status === undefined || PET_STATUSES.includes(status)) return;
-      throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
+      throw invalid('status', ours`must be one of ${ourText(PET_STATUSES.join(', '))}`);
     },
   } satisfies Fields<NewAnimal>);
 }
 
 /** @throws DomainError `invalid_parameter` */
 export function validateName(name: string): void {
-  if (!hasVisible(name)) throw invalid('name', 'must have at least one visible character');
+  if (!hasVisible(name)) throw invalid('name', ours`must have at least one visible character`);
   if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
-    throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
-  if (!isStorable(name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
+    throw invalid('name', ours`must be at most ${MAX_NAME_LENGTH} characters`);
+  if (!isStorable(name)) throw invalid('name', ours`must not contain U+0000 or a lone surrogate`);
 }

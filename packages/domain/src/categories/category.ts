@@ -1,6 +1,6 @@
 import { type CategoryId, validateName } from '../animals/animal.js';
 import type { Condition } from '../kernel/condition.js';
-import { DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors, ours } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 
 export const categoryErrors = errorCodes({
@@ -104,25 +104,29 @@ export function categoryName(name: string): string {
 
 /** @throws DomainError `invalid_parameter` */
 export function categoryId(id: bigint): CategoryId {
-  if (!isInt64(id)) throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+  if (!isInt64(id)) throw invalid('categoryId', ours`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
   return id as CategoryId;
 }
 
 /** The error for an animal whose category doesn't exist, while the policy is `strict`. */
 export function unknownCategory(): DomainError {
-  return invalid('categoryId', 'must be the id of a category');
+  return invalid('categoryId', ours`must be the id of a category`);
 }
 
 export function categoryNotFound(id: bigint): DomainError {
-  return new DomainError(kernelErrors.not_found, `no category has the id ${id}`);
+  return new DomainError(kernelErrors.not_found, ours`no category has the id ${id}`);
 }
 
 export function categoryNameTaken(name: string): DomainError {
-  return new DomainError(categoryErrors.category_name_taken, `another category has the name ${JSON.stringify(name)}`, {
-    field: 'name',
-  });
+  return new DomainError(
+    categoryErrors.category_name_taken,
+    ours`another category has the name ${JSON.stringify(name)}`,
+    {
+      field: 'name',
+    },
+  );
 }
 
 export function categoryInUse(id: bigint): DomainError {
-  return new DomainError(categoryErrors.category_in_use, `an animal has the category ${id}`);
+  return new DomainError(categoryErrors.category_in_use, ours`an animal has the category ${id}`);
 }

@@ -3,7 +3,7 @@ import type { AnimalEvent } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { DomainError, errorCodes } from '../kernel/errors.js';
+import { DomainError, errorCodes, ours } from '../kernel/errors.js';
 import type { MessageEvent } from '../messages/message.js';
 import { type OrderEvent, ORDER_STATUSES } from '../orders/order.js';
 import { messageJsonText } from '../published/message.js';
@@ -88,8 +88,7 @@ export function cursorOf({ position, id }: EventPlace, cryptography: Pick<Crypto
 export function cursorExpired(): DomainError {
   return new DomainError(
     eventErrors.cursor_expired,
-    'cursor is from before the events that are kept, or from before a restore of the database; begin with from=now, ' +
-      'list what you have a copy of again, and go on from there',
+    ours`cursor is from before the events that are kept, or from before a restore of the database; begin with from=now, list what you have a copy of again, and go on from there`,
   );
 }
 

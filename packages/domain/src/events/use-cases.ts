@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
+import { invalid, ours } from '../kernel/errors.js';
 import { DEFAULT_PAGE_SIZE, requirePageSize } from '../kernel/page.js';
 import {
   cursorExpired,
@@ -45,7 +45,7 @@ export class ListEvents {
   async execute({ accountId, types, after, from, limit = DEFAULT_PAGE_SIZE }: ListEventsInput): Promise<EventsRead> {
     const { events, cryptography } = this.ports;
     requirePageSize(limit);
-    if (from !== undefined && after !== undefined) throw invalid('from', "can't be given with cursor");
+    if (from !== undefined && after !== undefined) throw invalid('from', ours`can't be given with cursor`);
     if (from !== undefined) return { events: [], next: cursorOf(await events.end(), cryptography) };
     const query = { accountId, types: types ?? EVENT_TYPES, after: after?.position, limit };
     let page = await events.list(query);

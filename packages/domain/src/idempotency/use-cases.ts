@@ -1,5 +1,5 @@
 import { DAY, later } from '../kernel/clock.js';
-import { DomainError, errorCodes, invalid } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, ours } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { IdempotentRequest } from './idempotency-records.js';
 import type { IdempotencyPorts } from './ports.js';
@@ -31,14 +31,14 @@ export class AnswerOnce {
     work: (transaction: Transaction) => Promise<string>,
   ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
     if (key === '' || key.length > MAX_KEY_LENGTH)
-      throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} bytes`);
+      throw invalid('Idempotency-Key', ours`must have 1 to ${MAX_KEY_LENGTH} bytes`);
     const now = this.ports.clock.now();
     const expiredUntil = later(now, -ANSWER_TTL);
     const recorded = await this.ports.idempotency.once({ accountId, key, fingerprint, now, expiredUntil }, work);
     if (recorded.fingerprint !== fingerprint) {
       throw new DomainError(
         idempotencyErrors.idempotency_key_reused,
-        'this Idempotency-Key was used for another request',
+        ours`this Idempotency-Key was used for another request`,
       );
     }
     return { answer: recorded.answer, isReplay: recorded.isReplay };

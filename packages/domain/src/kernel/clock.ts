@@ -1,5 +1,5 @@
 import type { Branded } from './branded.js';
-import { invalid } from './errors.js';
+import { invalid, ours } from './errors.js';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = Branded<number, 'Instant'>;
@@ -34,7 +34,7 @@ export function readInstant(field: string, text: string): Instant {
   const [, date = '', time = '', fraction = '', offset = ''] = TIME.exec(text) ?? [];
   const milliseconds = Date.parse(`${date}T${time}${fraction}${offset.toUpperCase()}`);
   if (!exists(date, time) || !YEAR_OF_FOUR_DIGITS.test(inUtc(milliseconds)))
-    throw invalid(field, 'must be a time that exists, such as 2026-11-21T12:00:00Z');
+    throw invalid(field, ours`must be a time that exists, such as 2026-11-21T12:00:00Z`);
   return instant(milliseconds);
 }
 

@@ -1,4 +1,4 @@
-import { DomainError, kernelErrors } from './errors.js';
+import { DomainError, kernelErrors, ours, ourText } from './errors.js';
 
 /**
  * A condition of a change. It is called with the stored entity, if any, which is locked until the change is stored.
@@ -13,6 +13,6 @@ export class PreconditionFailed extends DomainError {
     condition: string,
     readonly version: string | undefined,
   ) {
-    super(kernelErrors.precondition_failed, `${condition} does not hold for the resource as it is now`);
+    super(kernelErrors.precondition_failed, ours`${ourText(condition)} does not hold for the resource as it is now`);
   }
 }

@@ -1,4 +1,4 @@
-import { invalid } from './errors.js';
+import { invalid, ours } from './errors.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -67,12 +67,12 @@ export async function readPage<Item, Position>(
 /** @throws DomainError `invalid_parameter` if the limit isn't 1–100. */
 export function requirePageSize(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE_SIZE) return;
-  throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
+  throw invalid('limit', ours`must be an integer from 1 to ${MAX_PAGE_SIZE}`);
 }
 
 /** @throws DomainError `invalid_parameter` if the filter has more than 100 ids. */
 export function requireFewIds(field: string, ids: readonly bigint[] = []): void {
-  if (ids.length > MAX_IDS) throw invalid(field, `must be given at most ${MAX_IDS} times`);
+  if (ids.length > MAX_IDS) throw invalid(field, ours`must be given at most ${MAX_IDS} times`);
 }
 
 /** A part of a list: at most `limit` items after the id `after`. Without either, the whole list. */

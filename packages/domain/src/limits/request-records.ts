@@ -1,6 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
-import type { ApiKey, ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import { DAY, HOUR, type Instant } from '../kernel/clock.js';
+import type { FailedRequest, ShownFailedRequests } from './failed-requests.js';
 
 /** Numbers of requests by their outcome. */
 export interface Outcomes {
@@ -20,27 +21,6 @@ export interface PeriodOfUsage extends Outcomes {
 
 export interface UsageOfKey extends Outcomes {
   readonly keyId: ApiKeyId;
-}
-
-/** The most failed requests that are kept of an account: the latest. */
-export const MOST_FAILED_REQUESTS = 100;
-
-/**
- * An error of the client with which a request was answered. Of what the client sent it contains only the request's id.
- */
-export interface FailedRequest {
-  /** The name of the operation. */
-  readonly operation: string;
-  /** The `code` of the response. */
-  readonly code: string;
-  /** The id of the request, as the response shows it. */
-  readonly requestId: string;
-}
-
-export interface ShownFailedRequest extends FailedRequest {
-  readonly at: Instant;
-  readonly keyId: ApiKeyId;
-  readonly key: Pick<ApiKey, 'name' | 'ending'>;
 }
 
 /** A request of a known account, with all that is recorded of it. */
@@ -83,13 +63,10 @@ export interface RequestRecords {
    * later. Later requests may still be missing from reads.
    */
   lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined>;
-  /**
-   * The account's last failed requests (`MOST_FAILED_REQUESTS`), or those of the request with that id, the latest first, with the keys
-   * as they are now.
-   */
-  listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]>;
+  /** The account's failed requests that are kept (`keptFailedRequests`), the latest first, with the keys as they are now. */
+  listFailedRequests(accountId: AccountId): Promise<readonly ShownFailedRequests[]>;
   /** Deletes the hours or days that begin before that one. Returns the number of deleted records. */
   purgeUsage(span: UsageSpan, before: Instant): Promise<number>;
-  /** Deletes the failed requests before that instant. Returns their number. */
+  /** Deletes equal failed requests of which the last one was before that instant. Returns the number of records. */
   purgeFailedRequests(before: Instant): Promise<number>;
 }

@@ -5,7 +5,9 @@ import { PLANS } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
+import { keptPath } from './failed-requests.js';
 import { sumOf } from './get-usage.js';
+import type { ListFailedRequestsInput } from './use-cases.js';
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 
@@ -109,7 +111,12 @@ describe('usage', () => {
 });
 
 describe('an answered request', () => {
-  const REFUSED = { operation: 'GET /v1/pets', code: 'invalid_parameter', requestId: 'request-1' };
+  const FAILED = {
+    operation: 'GET /v1/pets',
+    status: 400,
+    code: 'invalid_parameter',
+    reason: 'limit must be an integer',
+  };
 
   it('is a use of its key and operation in that minute, unless the key was refused', async () => {
     const { recordRequest, getKey, accountId, one, clock } = await openAccount();
@@ -136,23 +143,61 @@ describe('an answered request', () => {
     expect(await ports.requestRecords.listFailedRequests(accountId)).toEqual([]);
   });
 
-  it('that was refused is shown with its time, key, operation, code and id, and found by its id', async () => {
+  it('that failed is shown with its time, key, operation, status, code, reason and id', async () => {
     const { recordRequest, listFailedRequests, accountId, one, clock } = await openAccount();
-    recordRequest.execute(one, { isUse: true, failedRequest: REFUSED });
+    recordRequest.execute(one, { isUse: true, failedRequest: { ...FAILED, requestId: 'request-1' } });
     clock.advance(SECOND);
-    recordRequest.execute(one, { isUse: true, failedRequest: { ...REFUSED, requestId: 'request-2' } });
-    const shown = { ...REFUSED, at: NOON, keyId: one.keyId, key: { name: 'till', ending: one.key.ending } };
-    expect(await listFailedRequests.execute({ accountId })).toMatchObject([{ requestId: 'request-2' }, shown]);
-    expect(await listFailedRequests.execute({ accountId, requestId: 'request-1' })).toEqual([shown]);
+    const longer = { ...FAILED, reason: 'x'.repeat(301) };
+    recordRequest.execute(one, { isUse: true, failedRequest: { ...longer, requestId: 'request-2' } });
+    const key = { keyId: one.keyId, key: { name: 'till', ending: one.key.ending } };
+    const first = { ...FAILED, ...key, at: NOON, count: 1, requestIds: ['request-1'] };
+    const { failedRequests } = await listFailedRequests.execute({ accountId });
+    expect(failedRequests).toMatchObject([{ requestIds: ['request-2'], reason: `${'x'.repeat(299)}…` }, first]);
   });
 
-  it('is not looked for by what is no id', async () => {
-    const { listFailedRequests, accountId, ports } = await openAccount();
-    const reads = jest.spyOn(ports.requestRecords, 'listFailedRequests');
-    for (const requestId of ['', ' request-1', 'request-1\n', '\0', 'x'.repeat(65)])
-      expect(await listFailedRequests.execute({ accountId, requestId })).toEqual([]);
-    expect(reads).not.toHaveBeenCalled();
-    await listFailedRequests.execute({ accountId, requestId: 'x'.repeat(64) });
-    expect(reads).toHaveBeenCalledTimes(1);
+  it('that failed is found by its id, its code, its key, and by all together', async () => {
+    const { recordRequest, listFailedRequests, accountId, one, issue } = await openAccount();
+    const two = await issue();
+    const fail = (key: typeof one, code: string, requestId: string) => {
+      recordRequest.execute(key, { isUse: true, failedRequest: { ...FAILED, code, requestId } });
+    };
+    fail(one, 'not_found', 'a');
+    fail(one, 'not_found', 'b');
+    fail(one, 'invalid_json', 'c');
+    fail(two, 'not_found', 'd');
+    const found = async (input: Omit<ListFailedRequestsInput, 'accountId'>) => {
+      const { failedRequests, all } = await listFailedRequests.execute({ accountId, ...input });
+      expect(all).toHaveLength(3);
+      return failedRequests.map(({ requestIds }) => requestIds.join()).sort();
+    };
+    expect(await found({})).toEqual(['b,a', 'c', 'd']);
+    for (const requestId of ['a', 'b']) expect(await found({ requestId })).toEqual(['b,a']);
+    for (const requestId of ['', 'b,a', '%', 'B']) expect(await found({ requestId })).toEqual([]);
+    expect(await found({ code: 'not_found' })).toEqual(['b,a', 'd']);
+    expect(await found({ keyId: one.keyId })).toEqual(['b,a', 'c']);
+    expect(await found({ keyId: one.keyId, code: 'not_found', requestId: 'd' })).toEqual([]);
+  });
+});
+
+describe('what is kept of an unknown path', () => {
+  it('is the path, without what looks like a key or an address, in any encoding, at most 100 characters', () => {
+    const key = 'aas_live_0123456789abcdefghijABCDEFGHIJ012345';
+    for (const [path, kept] of [
+      ['/v1/pet', '/v1/pet'],
+      ['/v1/pets/{petId}/pictures', '/v1/pets/{petId}/pictures'],
+      ['/v1/animals/23', '/v1/animals/23'],
+      [`/v1/pets/23/${key}`, '/v1/pets/23/…'],
+      [`/${key.toUpperCase()}/pets`, '/…/pets'],
+      ['/v1/aas_live_short', '/v1/…'],
+      ['/v1/keys/0b9d5a0e-7f3c-4d57-9a34-0d8a6f3c9b1e', '/v1/keys/…'],
+      ['/v1/accounts/luna@example.com/pets', '/v1/accounts/…/pets'],
+      ['/v1/accounts/luna%40example.com', '/v1/accounts/…'],
+      ['/v1/accounts/luna%2540example.com', '/v1/accounts/…'],
+      ['/v1/from/192.0.2.17', '/v1/from/…'],
+      ['/v1/from/2001:db8::1', '/v1/from/…'],
+      ['/v1/%ff', '/v1/…'],
+      [`/${'a'.repeat(200)}`, `/${'a'.repeat(98)}…`],
+    ] as const)
+      expect({ path, kept: keptPath(path) }).toEqual({ path, kept });
   });
 });

@@ -1,10 +1,11 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Caller } from '../accounts/keys/authenticate.js';
-import type { KeyRequester } from '../accounts/keys/api-key.js';
+import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import type { LimitOptions, LimitPorts } from './ports.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest } from './request-counter.js';
-import type { RecordedRequest, ShownFailedRequest } from './request-records.js';
+import { keptReason, type FailedRequest, type ShownFailedRequests } from './failed-requests.js';
+import type { RecordedRequest } from './request-records.js';
 
 export { GetUsage } from './get-usage.js';
 
@@ -68,26 +69,42 @@ export class RecordRequest {
       isUse,
       isAdmitted,
       operation,
-      failedRequest,
+      failedRequest: failedRequest && shortened(failedRequest),
     });
   }
 }
 
-/** The form of a request's id. */
-const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+function shortened({ operation, status, code, reason, requestId }: FailedRequest): FailedRequest {
+  return { operation, status, code, reason: keptReason(reason), requestId };
+}
 
 export interface ListFailedRequestsInput {
   readonly accountId: AccountId;
-  /** Only the request with exactly this id. */
+  /** Only those with the request of exactly this id. */
   readonly requestId?: string | undefined;
+  readonly code?: string | undefined;
+  readonly keyId?: ApiKeyId | undefined;
 }
 
-/** The account's last refused requests, the latest first. */
+export interface FailedRequestList {
+  /** The latest first. */
+  readonly failedRequests: readonly ShownFailedRequests[];
+  /** All that can be asked for: the account's failed requests without any filter. */
+  readonly all: readonly ShownFailedRequests[];
+}
+
+/** The account's last failed requests, and those of them that are asked for. */
 export class ListFailedRequests {
   constructor(private readonly ports: Pick<LimitPorts, 'requestRecords'>) {}
 
-  async execute({ accountId, requestId }: ListFailedRequestsInput): Promise<readonly ShownFailedRequest[]> {
-    if (requestId !== undefined && !REQUEST_ID.test(requestId)) return [];
-    return this.ports.requestRecords.listFailedRequests(accountId, requestId);
+  async execute({ accountId, requestId, code, keyId }: ListFailedRequestsInput): Promise<FailedRequestList> {
+    const all = await this.ports.requestRecords.listFailedRequests(accountId);
+    const failedRequests = all.filter(
+      (each) =>
+        (requestId === undefined || each.requestIds.includes(requestId)) &&
+        (code === undefined || each.code === code) &&
+        (keyId === undefined || each.keyId === keyId),
+    );
+    return { failedRequests, all };
   }
 }

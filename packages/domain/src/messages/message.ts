@@ -3,7 +3,7 @@ import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { DomainError, errorCodes, invalid, kernelErrors } from '../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors, ours, ourText } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 
 export const messageManagementErrors = errorCodes({
@@ -98,11 +98,11 @@ export function decideQueueing({ queued }: QueueingState, { message, limit }: Qu
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */
 export function decideMessageRetry(state: MessageState | undefined, { id }: { readonly id: MessageId }): MessageState {
-  if (state === undefined) throw new DomainError(kernelErrors.not_found, `no message has the id ${id}`);
+  if (state === undefined) throw new DomainError(kernelErrors.not_found, ours`no message has the id ${id}`);
   if (state.status !== 'failed') {
     throw new DomainError(
       messageManagementErrors.message_not_failed,
-      `message ${id} has not failed: it is ${state.status}`,
+      ours`message ${ourText(id)} has not failed: it is ${ourText(state.status)}`,
     );
   }
   return { status: 'queued', failures: 0 };
@@ -111,15 +111,15 @@ export function decideMessageRetry(state: MessageState | undefined, { id }: { re
 export function tooManyMessages(most: number): DomainError {
   return new DomainError(
     messageErrors.too_many_messages,
-    `the account has ${most} messages that are queued, which is the most; wait until some are sent`,
+    ours`the account has ${most} messages that are queued, which is the most; wait until some are sent`,
   );
 }
 
 /** @throws DomainError `invalid_parameter`, naming the field and the rule. */
 export function messageText(text: string): string {
-  if (text === '') throw invalid('message', 'must not be empty');
+  if (text === '') throw invalid('message', ours`must not be empty`);
   if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH))
-    throw invalid('message', `must be at most ${MAX_MESSAGE_LENGTH} characters`);
-  if (!isStorable(text)) throw invalid('message', 'must not contain U+0000 or a lone surrogate');
+    throw invalid('message', ours`must be at most ${MAX_MESSAGE_LENGTH} characters`);
+  if (!isStorable(text)) throw invalid('message', ours`must not contain U+0000 or a lone surrogate`);
   return text;
 }

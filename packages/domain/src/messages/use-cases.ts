@@ -8,7 +8,7 @@ import {
 } from '../deliveries/deliver-batch.js';
 import type { Backlog } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
-import { DomainError, kernelErrors } from '../kernel/errors.js';
+import { DomainError, kernelErrors, ours } from '../kernel/errors.js';
 import { type Page, type PagePosition, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { AccountMessage, ClaimedMessage, MessagePosition } from './message-queue.js';
@@ -46,7 +46,8 @@ export class GetMessage {
   /** @throws DomainError `not_found`, also for another account's message. */
   async execute({ accountId, id }: { readonly accountId: AccountId; readonly id: string }): Promise<Message> {
     const message = await this.ports.messages.findById(accountId, id as MessageId);
-    if (message === undefined) throw new DomainError(kernelErrors.not_found, 'no message of this account has that id');
+    if (message === undefined)
+      throw new DomainError(kernelErrors.not_found, ours`no message of this account has that id`);
     return message;
   }
 }

@@ -3,7 +3,7 @@ import { type Animal, type AnimalChanged, type AnimalId, animalNotFound, changed
 import type { Branded } from '../kernel/branded.js';
 import { HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
-import { DomainError, errorCodes, kernelErrors } from '../kernel/errors.js';
+import { DomainError, errorCodes, kernelErrors, ours, ourText } from '../kernel/errors.js';
 
 export const orderErrors = errorCodes({
   pet_not_available: 'conflict',
@@ -99,7 +99,7 @@ export function decidePlacement(state: PlacementState, placement: Placement, now
   if (state.animal === undefined) throw animalNotFound(animalId);
   const animal = changedByOrder(state.animal, 'placed');
   if (animal === undefined || state.hasLiveOrder)
-    throw new DomainError(orderErrors.pet_not_available, `the animal ${animalId} is not available`);
+    throw new DomainError(orderErrors.pet_not_available, ours`the animal ${animalId} is not available`);
   const order: Order = { id: state.id, accountId, animalId, status: 'placed', createdAt: now, updatedAt: now };
   const events = [{ type: 'order.placed', data: order } as const, { type: 'pet.changed', data: animal } as const];
   return { order, animal, events };
@@ -143,7 +143,7 @@ export function decideEnd({ order, animal }: EndState, end: OrderEnd, now: Insta
   if (order === undefined || (by !== 'operator' && order.accountId !== by)) throw orderNotFound(id, by);
   condition?.(order);
   if (MEANINGS[order.status].isFinal)
-    throw new DomainError(orderErrors.order_final, `the order ${id} is ${order.status} already`);
+    throw new DomainError(orderErrors.order_final, ours`the order ${id} is ${ourText(order.status)} already`);
   return ended(order, animal, outcome, now);
 }
 
@@ -169,13 +169,13 @@ function ended(placed: Order, animal: Animal | undefined, status: OrderOutcome, 
 export function tooManyOrders(most: number): DomainError {
   return new DomainError(
     orderErrors.too_many_orders,
-    `the account has ${most} orders that are placed, which is the most; complete or cancel one first`,
+    ours`the account has ${most} orders that are placed, which is the most; complete or cancel one first`,
   );
 }
 
 export function orderNotFound(id: bigint, by: OrderEnd['by']): DomainError {
   return new DomainError(
     kernelErrors.not_found,
-    `no order${by === 'operator' ? '' : ' of this account'} has the id ${id}`,
+    ours`no order${ourText(by === 'operator' ? '' : ' of this account')} has the id ${id}`,
   );
 }

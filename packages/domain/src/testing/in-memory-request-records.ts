@@ -2,11 +2,16 @@ import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId, KeyRequester } from '../accounts/keys/api-key.js';
 import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
 import {
-  MOST_FAILED_REQUESTS,
+  failureOf,
+  type FailedRequests,
+  joined,
+  keptFailedRequests,
+  type ShownFailedRequests,
+} from '../limits/failed-requests.js';
+import {
   type PeriodOfUsage,
   type RecordedRequest,
   type RequestRecords,
-  type ShownFailedRequest,
   USAGE_SPANS,
   type UsageOfKey,
   type UsageSpan,
@@ -16,12 +21,11 @@ import type { InMemoryAccountRepository } from './in-memory-account-repository.j
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 
 type Usage = PeriodOfUsage & KeyRequester & { readonly lastAt: Instant };
-type StoredFailedRequest = Omit<ShownFailedRequest, 'key'>;
 
 export class InMemoryRequestRecords implements RequestRecords {
   private readonly usage = { hour: new Map<string, Usage>(), day: new Map<string, Usage>() };
   /** The latest first. */
-  private readonly failedRequests = new Map<AccountId, readonly StoredFailedRequest[]>();
+  private readonly failedRequests = new Map<AccountId, readonly FailedRequests[]>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
@@ -32,8 +36,13 @@ export class InMemoryRequestRecords implements RequestRecords {
     if (isUse) this.keys.use(keyId, startOf(MINUTE, at), operation);
     if (isAdmitted !== undefined) this.count({ accountId, keyId }, isAdmitted, at);
     if (failedRequest !== undefined && this.accounts.stored(accountId) !== undefined) {
-      const all = [{ ...failedRequest, at, keyId }, ...(this.failedRequests.get(accountId) ?? [])];
-      this.failedRequests.set(accountId, all.sort((one, other) => other.at - one.at).slice(0, MOST_FAILED_REQUESTS));
+      const { requestId, ...failure } = failedRequest;
+      const added = { ...failure, keyId, at, count: 1, requestIds: [requestId] };
+      const known = this.failedRequests.get(accountId) ?? [];
+      const equal = known.find((each) => failureOf(each) === failureOf(added));
+      const others = known.filter((each) => each !== equal);
+      const all = [equal === undefined ? added : joined(equal, added), ...others];
+      this.failedRequests.set(accountId, keptFailedRequests(all));
     }
   }
 
@@ -66,12 +75,10 @@ export class InMemoryRequestRecords implements RequestRecords {
     return times.length === 0 ? undefined : instant(Math.max(...times));
   }
 
-  async listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]> {
-    const failedRequests = this.failedRequests.get(accountId) ?? [];
-    return failedRequests.flatMap((failedRequest) => {
-      const key = this.keys.stored(failedRequest.keyId);
-      const isWanted = requestId === undefined || failedRequest.requestId === requestId;
-      return key === undefined || !isWanted ? [] : { ...failedRequest, key: { name: key.name, ending: key.ending } };
+  async listFailedRequests(accountId: AccountId): Promise<readonly ShownFailedRequests[]> {
+    return (this.failedRequests.get(accountId) ?? []).flatMap((each) => {
+      const key = this.keys.stored(each.keyId);
+      return key === undefined ? [] : { ...each, key: { name: key.name, ending: key.ending } };
     });
   }
 

@@ -1,4 +1,4 @@
-import { invalid } from '../kernel/errors.js';
+import { invalid, ours } from '../kernel/errors.js';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../webhooks/webhook-sender.js';
 
 /** Delivers into a list. */
@@ -8,7 +8,7 @@ export class InMemoryWebhookSender implements WebhookSender {
   answer: (request: WebhookRequest) => number | WebhookResponse | Error = () => 204;
 
   async check(url: string): Promise<string> {
-    if (!url.startsWith('https://')) throw invalid('url', 'must begin with https://');
+    if (!url.startsWith('https://')) throw invalid('url', ours`must begin with https://`);
     return url.replace(/#.*$/s, '');
   }
 

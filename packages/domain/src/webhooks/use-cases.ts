@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRequest } from '../accounts/keys/authority.js';
-import { DomainError, kernelErrors } from '../kernel/errors.js';
+import { DomainError, kernelErrors, ours } from '../kernel/errors.js';
 import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { DeliveryId, DeliveryWithBody, WebhookDelivery } from './delivery.js';
@@ -267,5 +267,5 @@ export class RecoverDeliveries {
 }
 
 function noDelivery(): DomainError {
-  return new DomainError(kernelErrors.not_found, 'no delivery of this webhook has that id');
+  return new DomainError(kernelErrors.not_found, ours`no delivery of this webhook has that id`);
 }

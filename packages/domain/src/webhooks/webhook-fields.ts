@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../events/event.js';
-import { checkAll, invalid } from '../kernel/errors.js';
+import { checkAll, invalid, ours, ourText } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 import type { WebhookFields, WebhookStatus } from './webhook.js';
 
@@ -36,7 +36,7 @@ export function webhookFields(input: WebhookInput): WebhookFields {
 export function webhookChange(input: WebhookChangeInput): Partial<WebhookFields> {
   const { url, types, description, status } = input;
   if ([url, types, description, status].every((each) => each === undefined)) {
-    throw invalid('the body', 'must have at least one of url, types, description and status');
+    throw invalid('the body', ours`must have at least one of url, types, description and status`);
   }
   const checked = check(input);
   return {
@@ -76,13 +76,13 @@ function eventTypes(names?: readonly string[]): readonly EventType[] | undefined
   if (names === undefined) return undefined;
   const types = EVENT_TYPES.filter((type) => names.includes(type));
   if (types.length > 0 && types.length === names.length) return types;
-  throw invalid('types', `must be some of ${EVENT_TYPES.join(', ')}, each at most once`);
+  throw invalid('types', ours`must be some of ${ourText(EVENT_TYPES.join(', '))}, each at most once`);
 }
 
 function requireLength(field: string, text: string, most: number): void {
-  if (!hasAtMostCodePoints(text, most)) throw invalid(field, `must be at most ${most} characters`);
+  if (!hasAtMostCodePoints(text, most)) throw invalid(field, ours`must be at most ${most} characters`);
 }
 
 function requireStorable(field: string, text: string): void {
-  if (!isStorable(text)) throw invalid(field, 'must not contain U+0000 or a lone surrogate');
+  if (!isStorable(text)) throw invalid(field, ours`must not contain U+0000 or a lone surrogate`);
 }

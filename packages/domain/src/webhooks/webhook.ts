@@ -7,7 +7,7 @@ import type { Branded } from '../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { DomainError, errorCodes, kernelErrors } from '../kernel/errors.js';
+import { DomainError, errorCodes, kernelErrors, ours, ourText } from '../kernel/errors.js';
 import { type SecretEnd, stillSigning } from './webhook-secrets.js';
 
 export const webhookErrors = errorCodes({
@@ -125,7 +125,7 @@ export function decideCreation(state: WebhookHolder, command: WebhookCreation, n
   const { actor, webhook } = command;
   requireAuthority(actor, state, DELIVERY_SCOPES, now);
   if (state.account === undefined)
-    throw new DomainError(kernelErrors.not_found, `no account has the id ${webhook.accountId}`);
+    throw new DomainError(kernelErrors.not_found, ours`no account has the id ${webhook.accountId}`);
   requireRoom(state.webhooks);
   return webhook;
 }
@@ -208,7 +208,8 @@ function isOnlyDisabling(change: Partial<WebhookFields>): boolean {
 
 /** @throws DomainError `not_found` */
 export function requireWebhook<Found extends Webhook>(webhook: Found | undefined): Found {
-  if (webhook === undefined) throw new DomainError(kernelErrors.not_found, 'no webhook of this account has that id');
+  if (webhook === undefined)
+    throw new DomainError(kernelErrors.not_found, ours`no webhook of this account has that id`);
   return webhook;
 }
 
@@ -235,19 +236,19 @@ function requireEnabled(state: WebhookState, command: WebhookCommand, scopes: re
 export function tooManyWebhooks(): DomainError {
   return new DomainError(
     webhookErrors.too_many_webhooks,
-    `the account has ${MOST_WEBHOOKS} webhooks, which is the most`,
+    ours`the account has ${MOST_WEBHOOKS} webhooks, which is the most`,
   );
 }
 
 export function tooManyPings(): DomainError {
   return new DomainError(
     webhookErrors.too_many_pings,
-    `${MOST_PINGS} pings of the webhook wait to be sent, which is the most`,
+    ours`${MOST_PINGS} pings of the webhook wait to be sent, which is the most`,
   );
 }
 
 export function webhookDisabled(): DomainError {
-  return new DomainError(webhookErrors.webhook_disabled, 'the webhook is disabled; enable it first');
+  return new DomainError(webhookErrors.webhook_disabled, ours`the webhook is disabled; enable it first`);
 }
 
 /** @param end when the first of them ends. */
@@ -255,7 +256,7 @@ export function tooManySecrets(end: Instant): DomainError {
   const from = new Date(end).toISOString();
   return new DomainError(
     webhookErrors.too_many_secrets,
-    `${MOST_SECRETS} secrets of the webhook sign, which is the most; it can get another one from ${from} on`,
+    ours`${MOST_SECRETS} secrets of the webhook sign, which is the most; it can get another one from ${ourText(from)} on`,
   );
 }
 

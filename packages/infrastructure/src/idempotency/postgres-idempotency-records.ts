@@ -5,6 +5,7 @@ import {
   type IdempotencyRecords,
   type IdempotentRequest,
   type Instant,
+  ours,
   type RecordedAnswer,
   type Transaction,
 } from '@adoption-store/domain';
@@ -118,6 +119,6 @@ async function firstOf(other: Promise<RecordedAnswer>, late: Promise<never>): Pr
 }
 
 function inUse(cause?: unknown): DomainError {
-  const message = 'another request with this Idempotency-Key is in progress, try again';
+  const message = ours`another request with this Idempotency-Key is in progress, try again`;
   return new DomainError(idempotencyErrors.idempotency_key_in_use, message, { cause });
 }

@@ -5,14 +5,13 @@ import {
   DAY,
   type Instant,
   instant,
+  keptFailedRequests,
   later,
-  MOST_FAILED_REQUESTS,
   type Outcomes,
   type PeriodOfUsage,
   type RecordedRequest,
-  type FailedRequest,
   type RequestRecords,
-  type ShownFailedRequest,
+  type ShownFailedRequests,
   type UsageOfKey,
   type UsageSpan,
 } from '@adoption-store/domain';
@@ -21,11 +20,20 @@ import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
 import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 import { UnwrittenRequests } from './unwritten-requests.js';
-import { ADD_FAILED_REQUESTS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
+import {
+  ADD_FAILED_REQUESTS,
+  ADD_USAGE,
+  TRIM_FAILED_REQUESTS,
+  type Write,
+  WRITE_OPERATIONS,
+  WRITE_USES,
+} from './write-requests.js';
 
 const FLUSH_EVERY = 1_000;
 /** Rows per statement, because a statement has a time limit. */
 const PORTION = 2_000;
+/** Accounts per statement. Each may have two hundred rows. */
+const MOST_TRIMMED = 100;
 
 /** The table of each span, the column of its start, and SQL for the start in Unix milliseconds. */
 const TABLES = {
@@ -56,15 +64,15 @@ const LAST_INCLUDED = `
 /** Deletes the hours of an account when it is closed. */
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
-const failedRequestsWhere = (condition: string) => `
-  SELECT extract(epoch FROM at) * 1000 AS at, key_id AS "keyId", operation, code, request_id AS "requestId", name, ending
-  FROM refusals JOIN api_keys ON api_keys.id = key_id
-  WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_FAILED_REQUESTS}`;
+const LIST_FAILED_REQUESTS = `
+  SELECT extract(epoch FROM at) * 1000 AS at, key_id, operation, status, code, reason, count, request_ids, name, ending
+  FROM failed_requests JOIN api_keys ON api_keys.id = key_id
+  WHERE failed_requests.account_id = $1`;
 
 /** Deletes the failed requests of an account when it is closed. */
-export const DELETE_FAILED_REQUESTS = 'DELETE FROM refusals WHERE account_id = $1';
+export const DELETE_FAILED_REQUESTS = 'DELETE FROM failed_requests WHERE account_id = $1';
 
-/** A write whose response is lost is repeated. If it was executed, the usage is counted twice, but nothing else. */
+/** A write whose response is lost is repeated. If it was executed, its requests are counted twice. */
 export class PostgresRequestRecords implements RequestRecords {
   private readonly unwritten = new UnwrittenRequests();
   private readonly writes;
@@ -77,7 +85,7 @@ export class PostgresRequestRecords implements RequestRecords {
     this.writes = writeBehind({ name: 'Records of requests', delay: FLUSH_EVERY, take, onEvent });
   }
 
-  /** Refusals that were not recorded because too many waited to be written. */
+  /** Failed requests that were not recorded because too many waited to be written. */
   get droppedFailedRequests(): number {
     return this.unwritten.droppedFailedRequests;
   }
@@ -123,15 +131,13 @@ export class PostgresRequestRecords implements RequestRecords {
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 
-  async listFailedRequests(accountId: AccountId, requestId?: string): Promise<readonly ShownFailedRequest[]> {
-    const [condition, more] = requestId === undefined ? ['true', []] : ['request_id = $2', [requestId]];
-    return (await this.query<FailedRequestRow>(failedRequestsWhere(condition), [accountId, ...more])).map(
-      failedRequestFrom,
-    );
+  async listFailedRequests(accountId: AccountId): Promise<readonly ShownFailedRequests[]> {
+    const rows = await this.query<FailedRequestsRow>(LIST_FAILED_REQUESTS, [accountId]);
+    return keptFailedRequests(rows.map(failedRequestsFrom));
   }
 
   async purgeFailedRequests(before: Instant): Promise<number> {
-    return deletePortions(this.dataSource, { table: 'refusals', time: 'at' }, later(before, -1));
+    return deletePortions(this.dataSource, { table: 'failed_requests', time: 'at' }, later(before, -1));
   }
 
   /** Tries to write the rest. It never rejects. */
@@ -147,7 +153,8 @@ export class PostgresRequestRecords implements RequestRecords {
       ...this.portionsOf(ADD_USAGE, hours, unwritten.keepHour),
       ...this.portionsOf(WRITE_OPERATIONS, operations, unwritten.keepOperation),
       // Last, so that a failed request that can't be written never holds up what is counted.
-      ...this.portionsOf(ADD_FAILED_REQUESTS, failedRequests, unwritten.keepFailedRequest),
+      ...this.portionsOf(ADD_FAILED_REQUESTS, failedRequests, unwritten.keepFailedRequests),
+      ...this.trimsOf(failedRequests.map(({ accountId }) => accountId)),
     ];
   }
 
@@ -162,6 +169,14 @@ export class PostgresRequestRecords implements RequestRecords {
       restore: () => {
         portion.forEach(keep);
       },
+    }));
+  }
+
+  private trimsOf(accounts: readonly AccountId[]): readonly Portion[] {
+    return portionsOf([...new Set(accounts)], MOST_TRIMMED).map((portion) => ({
+      write: () => queryPrepared(this.dataSource, TRIM_FAILED_REQUESTS, [portion]),
+      // The next write of these accounts does it.
+      restore: () => undefined,
     }));
   }
 
@@ -183,14 +198,26 @@ function outcomesFrom({ admitted, refused }: OutcomesRow): Outcomes {
   return { admitted: Number(admitted), refused: Number(refused) };
 }
 
-interface FailedRequestRow extends FailedRequest {
+interface FailedRequestsRow extends Pick<ShownFailedRequests, 'operation' | 'status' | 'code'> {
   readonly at: string;
-  readonly keyId: string;
+  readonly key_id: string;
+  readonly reason: string;
+  readonly count: string;
+  readonly request_ids: readonly string[];
   readonly name: string | null;
   readonly ending: string;
 }
 
-function failedRequestFrom({ at, keyId, name, ending, ...failedRequest }: FailedRequestRow): ShownFailedRequest {
-  const key = { name: name ?? undefined, ending };
-  return { ...failedRequest, at: instant(Number(at)), keyId: BigInt(keyId) as ApiKeyId, key };
+function failedRequestsFrom(row: FailedRequestsRow): ShownFailedRequests {
+  return {
+    operation: row.operation,
+    status: row.status,
+    code: row.code,
+    reason: row.reason === '' ? undefined : row.reason,
+    at: instant(Number(row.at)),
+    count: Number(row.count),
+    requestIds: row.request_ids,
+    keyId: BigInt(row.key_id) as ApiKeyId,
+    key: { name: row.name ?? undefined, ending: row.ending },
+  };
 }

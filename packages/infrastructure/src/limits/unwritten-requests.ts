@@ -1,13 +1,15 @@
-import { randomInt } from 'node:crypto';
 import {
   type AccountId,
   type ApiKeyId,
+  type FailedRequests,
+  failureOf,
   HOUR,
   type Instant,
+  joined,
+  keptFailedRequests,
   MINUTE,
   MOST_FAILED_REQUESTS,
   type RecordedRequest,
-  type ShownFailedRequest,
   startOf,
 } from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
@@ -16,7 +18,10 @@ import type { Writable } from '../kernel/writable.js';
 export const MOST_KEYS = 10_000;
 /** The most operations, and the most hours, of keys that are held: about 10 MB each. */
 export const MOST_HELD = 50_000;
-/** The most failed requests of all accounts together that are held: about 5 MB. */
+/**
+ * The most failed requests of all accounts together that are held, equal ones once. Each has a reason of at most 300
+ * characters and 10 request ids of at most 64: about 8 MB, and at most 25.
+ */
 export const MOST_HELD_FAILED_REQUESTS = 20_000;
 
 export interface KeyUse {
@@ -36,10 +41,8 @@ export interface HourOfKey {
   readonly lastAt: Instant;
 }
 
-export interface UnwrittenFailedRequest extends Omit<ShownFailedRequest, 'key'> {
+export interface UnwrittenFailedRequests extends FailedRequests {
   readonly accountId: AccountId;
-  /** A repeated write has the same ids, so it adds no failed request twice. */
-  readonly id: number;
 }
 
 /**
@@ -54,13 +57,11 @@ export class UnwrittenRequests {
   private operations = new Map<string, OperationOfKey>();
   private hours = new Map<Instant, Map<ApiKeyId, Writable<HourOfKey>>>();
   private heldHours = 0;
-  /** The last failed requests of each account, the oldest first. */
-  private failedRequests = new Map<AccountId, UnwrittenFailedRequest[]>();
+  /** The failed requests of each account by their failure. */
+  private failedRequests = new Map<AccountId, Map<string, UnwrittenFailedRequests>>();
   private heldFailedRequests = 0;
-  /** Refusals that were not recorded because too many waited to be written. */
+  /** Failed requests that were not recorded because too many waited to be written. */
   droppedFailedRequests = 0;
-  /** The upper bits are random, so that two processes don't have the same ids. */
-  private nextId = randomInt(2 ** 20) * 2 ** 32;
 
   add({ accountId, keyId, at, isUse, isAdmitted, operation, failedRequest }: RecordedRequest): void {
     if (isUse) this.use(keyId, startOf(MINUTE, at), operation);
@@ -69,8 +70,8 @@ export class UnwrittenRequests {
       this.keepHour({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
     }
     if (failedRequest !== undefined) {
-      this.keepFailedRequest({ ...failedRequest, id: this.nextId, accountId, keyId, at });
-      this.nextId += 1;
+      const { requestId, ...failure } = failedRequest;
+      this.keepFailedRequests({ ...failure, accountId, keyId, at, count: 1, requestIds: [requestId] });
     }
   }
 
@@ -87,7 +88,7 @@ export class UnwrittenRequests {
       uses: [...uses.values()],
       operations: [...operations.values()],
       hours: [...hours.values()].flatMap((keys): HourOfKey[] => [...keys.values()]),
-      failedRequests: [...failedRequests.values()].flat(),
+      failedRequests: [...failedRequests.values()].flatMap((theirs) => keptFailedRequests([...theirs.values()])),
     };
   }
 
@@ -112,18 +113,30 @@ export class UnwrittenRequests {
     }
   };
 
-  readonly keepFailedRequest = (failedRequest: UnwrittenFailedRequest): void => {
-    const theirs = this.failedRequests.get(failedRequest.accountId) ?? [];
-    // An account never shows more than its last MOST_FAILED_REQUESTS, so one more than those isn't missed.
-    const isMissed = theirs.length < MOST_FAILED_REQUESTS && this.heldFailedRequests >= MOST_HELD_FAILED_REQUESTS;
-    if (isMissed) this.droppedFailedRequests += 1;
-    if (isMissed && theirs.length === 0) return;
-    // The account's oldest failed request makes room for this one.
-    if (isMissed || theirs.length >= MOST_FAILED_REQUESTS) theirs.shift();
-    else this.heldFailedRequests += 1;
-    theirs.push(failedRequest);
-    this.failedRequests.set(failedRequest.accountId, theirs);
+  readonly keepFailedRequests = (added: UnwrittenFailedRequests): void => {
+    const { accountId } = added;
+    const theirs = this.failedRequests.get(accountId) ?? new Map<string, UnwrittenFailedRequests>();
+    const failure = failureOf(added);
+    const known = theirs.get(failure);
+    if (known !== undefined) {
+      theirs.set(failure, { ...joined(known, added), accountId });
+      return;
+    }
+    if (this.heldFailedRequests >= MOST_HELD_FAILED_REQUESTS) {
+      this.droppedFailedRequests += 1;
+      return;
+    }
+    this.heldFailedRequests += 1;
+    this.failedRequests.set(accountId, theirs.set(failure, added));
+    // Twice as many, so that a flood is sorted once in a hundred requests.
+    if (theirs.size >= 2 * MOST_FAILED_REQUESTS) this.dropOld(accountId, theirs);
   };
+
+  private dropOld(accountId: AccountId, theirs: ReadonlyMap<string, UnwrittenFailedRequests>): void {
+    const kept = new Map(keptFailedRequests([...theirs.values()]).map((each) => [failureOf(each), each]));
+    this.heldFailedRequests -= theirs.size - kept.size;
+    this.failedRequests.set(accountId, kept);
+  }
 
   private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {
     if (minute !== this.minute) {

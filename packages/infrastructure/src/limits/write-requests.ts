@@ -1,6 +1,6 @@
-import { MOST_FAILED_REQUESTS } from '@adoption-store/domain';
+import { MOST_FAILED_REQUESTS, MOST_OF_A_CODE, MOST_REQUEST_IDS } from '@adoption-store/domain';
 import type { Statement } from '../database/prepared.js';
-import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenFailedRequest } from './unwritten-requests.js';
+import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenFailedRequests } from './unwritten-requests.js';
 
 /** A statement that writes many rows of one kind. Each parameter is an array of the values of one column. */
 export interface Write<Row> extends Statement {
@@ -68,33 +68,47 @@ export const ADD_USAGE: Write<HourOfKey> = {
 };
 
 /**
- * Adds failed requests of open accounts, and keeps the last 100 of each account. The DELETE doesn't see the rows that this
- * statement adds, so it leaves room for them among the 100. It skips rows that another instance is deleting: two
- * instances that lock them in different orders could deadlock.
+ * Adds failed requests of open accounts to those that are stored. The rows are sorted, because two instances that lock
+ * them in different orders could deadlock.
  */
-export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequest> = {
-  name: 'refusals add',
+export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequests> = {
+  name: 'failed requests add',
   text: `
-  WITH added AS (
-    INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
-    SELECT account_id, at, noted.id, key_id, operation, code, request_id
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
-      AS noted (account_id, at, id, key_id, operation, code, request_id)
-    JOIN accounts ON accounts.id = account_id AND accounts.closed_at IS NULL
-    ON CONFLICT DO NOTHING
-    RETURNING account_id
-  ), surplus AS MATERIALIZED (
-    SELECT older.ctid FROM (SELECT account_id, count(*) AS rows FROM added GROUP BY account_id) AS grown
-    CROSS JOIN LATERAL (
-      SELECT refusals.ctid FROM refusals WHERE refusals.account_id = grown.account_id
-      ORDER BY at DESC, id DESC OFFSET greatest(0, ${MOST_FAILED_REQUESTS} - grown.rows)
-    ) AS older
-  ), locked AS MATERIALIZED (
-    SELECT ctid FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM surplus)) FOR UPDATE SKIP LOCKED
-  )
-  DELETE FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM locked))`,
-  valuesOf: (failedRequest) => [
-    ...[failedRequest.accountId, time(failedRequest.at), failedRequest.id, failedRequest.keyId],
-    ...[failedRequest.operation, failedRequest.code, failedRequest.requestId],
+  INSERT INTO failed_requests AS stored (account_id, key_id, operation, code, reason, status, at, count, request_ids)
+  SELECT account_id, key_id, operation, code, reason, status, at, count, string_to_array(request_ids, ' ')
+  FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::timestamptz[],
+    $8::bigint[], $9::text[])
+    AS noted (account_id, key_id, operation, code, reason, status, at, count, request_ids)
+  JOIN accounts ON accounts.id = account_id AND accounts.closed_at IS NULL
+  ORDER BY account_id, key_id, operation, code, reason
+  ON CONFLICT (account_id, key_id, operation, code, reason) DO UPDATE SET
+    status = excluded.status, at = greatest(stored.at, excluded.at), count = stored.count + excluded.count,
+    request_ids = (CASE WHEN excluded.at >= stored.at THEN excluded.request_ids || stored.request_ids
+      ELSE stored.request_ids || excluded.request_ids END)[1:${MOST_REQUEST_IDS}]`,
+  valuesOf: (each) => [
+    ...[each.accountId, each.keyId, each.operation, each.code, each.reason ?? '', each.status],
+    ...[time(each.at), each.count, each.requestIds.join(' ')],
   ],
+};
+
+/**
+ * Deletes what `keptFailedRequests` doesn't keep of these accounts. Reads follow the rule themselves, so this only frees
+ * room. It skips rows that another instance is writing or deleting, because the two could deadlock.
+ */
+export const TRIM_FAILED_REQUESTS: Statement = {
+  name: 'failed requests trim',
+  text: `
+  WITH ranked AS (
+    SELECT ctid, account_id, at, row_number() OVER (PARTITION BY account_id, code ORDER BY at DESC) AS in_code
+    FROM failed_requests WHERE account_id = ANY($1::bigint[])
+  ), kept AS (
+    SELECT ctid, row_number() OVER (PARTITION BY account_id ORDER BY at DESC) AS in_account
+    FROM ranked WHERE in_code <= ${MOST_OF_A_CODE}
+  ), surplus AS MATERIALIZED (
+    SELECT ctid FROM ranked WHERE in_code > ${MOST_OF_A_CODE}
+    UNION ALL SELECT ctid FROM kept WHERE in_account > ${MOST_FAILED_REQUESTS}
+  ), locked AS MATERIALIZED (
+    SELECT ctid FROM failed_requests WHERE ctid = ANY(ARRAY(SELECT ctid FROM surplus)) FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM failed_requests WHERE ctid = ANY(ARRAY(SELECT ctid FROM locked))`,
 };

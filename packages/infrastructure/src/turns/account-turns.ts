@@ -19,8 +19,13 @@ export class TooManyAtOnce extends Error {
   override readonly name = 'TooManyAtOnce';
   readonly code = 'too_many_at_once';
 
+  /** The part of the message that may be kept: all of it. */
+  readonly kept: string;
+
   constructor() {
-    super('too many requests of this account are under way, send fewer at the same time');
+    const message = 'too many requests of this account are under way, send fewer at the same time';
+    super(message);
+    this.kept = message;
   }
 }
 

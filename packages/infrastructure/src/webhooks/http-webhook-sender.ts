@@ -1,4 +1,11 @@
-import { invalid, SECOND, type WebhookRequest, type WebhookResponse, type WebhookSender } from '@adoption-store/domain';
+import {
+  invalid,
+  ours,
+  SECOND,
+  type WebhookRequest,
+  type WebhookResponse,
+  type WebhookSender,
+} from '@adoption-store/domain';
 import { type IncomingMessage, request as callByHttp } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { Webhook } from 'standardwebhooks';
@@ -31,7 +38,7 @@ export class HttpWebhookSender implements WebhookSender {
   }
 
   async check(text: string): Promise<string> {
-    if (UNCLEAR.test(text)) throw invalid('url', 'must have no outer white space, control character or backslash');
+    if (UNCLEAR.test(text)) throw invalid('url', ours`must have no outer white space, control character or backslash`);
     const { url } = await abortAfter(CHECK_TIMEOUT, (signal) => this.targets.find(text, signal));
     url.hash = '';
     return url.href;

@@ -1,4 +1,4 @@
-import { invalid } from '@adoption-store/domain';
+import { invalid, ours, ourText } from '@adoption-store/domain';
 import ipaddr from 'ipaddr.js';
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -59,8 +59,8 @@ export class WebhookTargets {
    */
   async find(text: string, signal: AbortSignal): Promise<WebhookTarget> {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined || !(url.protocol in DEFAULT_PORTS)) throw invalid('url', HTTPS);
-    if (url.username + url.password !== '') throw invalid('url', 'must have no user name and no password');
+    if (url === undefined || !(url.protocol in DEFAULT_PORTS)) throw invalid('url', ourText(HTTPS));
+    if (url.username + url.password !== '') throw invalid('url', ours`must have no user name and no password`);
     // The URL parser writes every form of an IPv4 address, such as 0x7f.1, as four decimal numbers.
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = isIP(host) === 0 ? await this.resolve(host, signal) : [host];
@@ -68,7 +68,7 @@ export class WebhookTargets {
       .slice(0, MOST_ADDRESSES)
       .filter((address) => this.mayReach(url, host, address))
       .map((address) => ({ address, family: isIP(address) }));
-    if (addresses.length === 0) throw invalid('url', this.problem(url, host));
+    if (addresses.length === 0) throw invalid('url', ourText(this.problem(url, host)));
     return { url, addresses };
   }
 

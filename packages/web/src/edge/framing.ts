@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ours } from '@adoption-store/domain';
 import type { FastifyRequest } from 'fastify';
 import { HOST } from './forwarding.js';
 import { HttpFault } from './http-fault.js';
@@ -9,7 +10,7 @@ export const MAX_TARGET_LENGTH = 8 * 1024;
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 export function fragmentFault(): HttpFault {
-  return new HttpFault('bad_request', 'the URL must not have a fragment; a # that is data is written as %23');
+  return new HttpFault('bad_request', ours`the URL must not have a fragment; a # that is data is written as %23`);
 }
 
 /**
@@ -32,24 +33,24 @@ export function framingFault(
 ): HttpFault | undefined {
   // First, because socket-faults.ts answers no later request of the connection.
   if (isMiscoded(raw)) {
-    const message = 'Transfer-Encoding may only be chunked, and only in HTTP/1.1';
+    const message = ours`Transfer-Encoding may only be chunked, and only in HTTP/1.1`;
     return new HttpFault('bad_request', message, { connection: 'close' });
   }
   if (originalUrl.length > MAX_TARGET_LENGTH)
-    return new HttpFault('uri_too_long', `the URL must be at most ${MAX_TARGET_LENGTH} characters`);
+    return new HttpFault('uri_too_long', ours`the URL must be at most ${MAX_TARGET_LENGTH} characters`);
   // RFC 9112 §3.2 allows no fragment. Routers would treat it as part of the query, and caches would ignore it.
   if (originalUrl.includes('#')) return fragmentFault();
-  if (raw.httpVersionMajor !== 1) return new HttpFault('bad_request', 'the HTTP version must be 1.1 or 1.0');
+  if (raw.httpVersionMajor !== 1) return new HttpFault('bad_request', ours`the HTTP version must be 1.1 or 1.0`);
   const { host, expect } = raw.headers;
   // RFC 9112 §3.2: HTTP/1.1 requires exactly one Host header.
   if (host === undefined) {
     const isOptional = raw.httpVersion === '1.0';
-    return isOptional ? undefined : new HttpFault('bad_request', 'the Host header is missing');
+    return isOptional ? undefined : new HttpFault('bad_request', ours`the Host header is missing`);
   }
   if (!HOST.test(host) || repeated?.includes('host') === true)
-    return new HttpFault('bad_request', 'the Host header must be one host name or address, sent once');
+    return new HttpFault('bad_request', ours`the Host header must be one host name or address, sent once`);
   if (expect !== undefined && !CONTINUE.test(expect))
-    return new HttpFault('expectation_failed', 'the Expect header may only be 100-continue');
+    return new HttpFault('expectation_failed', ours`the Expect header may only be 100-continue`);
   return undefined;
 }
 

@@ -1,3 +1,5 @@
+import { textOf, type Wording } from '@adoption-store/domain';
+
 /** The codes of the faults, with their statuses. */
 export const FAULT_STATUSES = {
   bad_request: 400,
@@ -17,10 +19,10 @@ export class HttpFault extends Error {
 
   constructor(
     readonly code: keyof typeof FAULT_STATUSES,
-    message: string,
+    readonly wording: string | Wording,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
-    super(message);
+    super(textOf(wording));
     this.statusCode = FAULT_STATUSES[code];
   }
 }

@@ -1,3 +1,4 @@
+import { ours, ourText } from '@adoption-store/domain';
 import { fragmentFault, MAX_TARGET_LENGTH } from './framing.js';
 import { HttpFault } from './http-fault.js';
 import { routableUrl } from './request-target.js';
@@ -16,12 +17,12 @@ export function faultOfParser(error: ParserError, routes: RouteTable): HttpFault
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return isLongLine(error)
-        ? new HttpFault('uri_too_long', `the URL must be at most ${MAX_TARGET_LENGTH} characters`)
-        : new HttpFault('headers_too_large', 'the headers are too large');
+        ? new HttpFault('uri_too_long', ours`the URL must be at most ${MAX_TARGET_LENGTH} characters`)
+        : new HttpFault('headers_too_large', ours`the headers are too large`);
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new HttpFault('request_timeout', 'the request was not complete in time');
+      return new HttpFault('request_timeout', ours`the request was not complete in time`);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new HttpFault('payload_too_large', 'the chunk extensions are too large');
+      return new HttpFault('payload_too_large', ours`the chunk extensions are too large`);
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT': // a method that the parser knows from RTSP
       return unknownMethod(textOf(error), routes) ?? badRequest();
@@ -31,7 +32,7 @@ export function faultOfParser(error: ParserError, routes: RouteTable): HttpFault
 }
 
 function badRequest(): HttpFault {
-  return new HttpFault('bad_request', 'the request is not valid HTTP/1.1');
+  return new HttpFault('bad_request', ours`the request is not valid HTTP/1.1`);
 }
 
 /** The fault of an unknown method, if the request line is otherwise valid. */
@@ -41,7 +42,7 @@ function unknownMethod(text: string, routes: RouteTable): HttpFault | undefined 
   if (target.includes('#')) return fragmentFault();
   const methods = routes.methodsOf(routableUrl({ url: target }));
   const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
-  return new HttpFault('method_not_allowed', `the method is not known, only ${allow}`, { allow });
+  return new HttpFault('method_not_allowed', ours`the method is not known, only ${ourText(allow)}`, { allow });
 }
 
 /** Whether the request line alone exceeds the limit. */

@@ -1,3 +1,4 @@
+import { ours, ourText } from '@adoption-store/domain';
 import type { FastifyRequest } from 'fastify';
 import { HttpFault } from './http-fault.js';
 import { isDecodable, pathOf } from './request-target.js';
@@ -33,10 +34,13 @@ export class RouteTable {
 
   /** Why no route takes the request. Undefined if there is nothing at its path. */
   faultOf({ originalUrl, url, method }: FastifyRequest): HttpFault | undefined {
-    if (!isDecodable(pathOf(originalUrl))) return new HttpFault('bad_request', 'the path has a bad percent-encoding');
+    if (!isDecodable(pathOf(originalUrl)))
+      return new HttpFault('bad_request', ours`the path has a bad percent-encoding`);
     const allow = this.methodsOf(url).join(', ');
     if (allow === '') return undefined;
-    return new HttpFault('method_not_allowed', `${method} is not allowed here, only ${allow}`, { allow });
+    return new HttpFault('method_not_allowed', ours`${ourText(method)} is not allowed here, only ${ourText(allow)}`, {
+      allow,
+    });
   }
 }
 

@@ -3,8 +3,11 @@ import {
   DomainError,
   type DomainErrorKind,
   escapeInvisible,
+  keptOf,
   type RequestErrorCode,
   requestErrors,
+  textOf,
+  type Wording,
 } from '@adoption-store/domain';
 import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
 import { redactKeys } from '@adoption-store/telemetry';
@@ -47,18 +50,21 @@ export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
 /** A request that breaks HTTP's rules, not the domain's. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
+  /** The part of the message that may be kept. */
+  readonly kept: string | undefined;
 
   constructor(
     readonly code: keyof typeof httpErrorStatuses | 'invalid_parameter' | 'not_found',
-    message: string,
+    message: string | Wording,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
-    super(message);
+    super(textOf(message));
+    this.kept = keptOf(message);
   }
 }
 
-export function httpErrorOf({ code, message, headers }: HttpFault): HttpError {
-  return new HttpError(code, message, headers);
+export function httpErrorOf({ code, wording, headers }: HttpFault): HttpError {
+  return new HttpError(code, wording, headers);
 }
 
 /** Every error that may be shown to the API's caller. */

@@ -34,6 +34,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
     const body = isRefusal(error) ? errorBody(error.code, this.messageOf(error)) : INTERNAL_ERROR;
     request.errorCode = body.code;
+    request.keptReason = isRefusal(error) ? error.kept : undefined;
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpError) reply.headers(error.headers);
     reply.headers(refusalHeaders(error, request.headers.authorization !== undefined));

@@ -1,3 +1,4 @@
+import { ours, ourText } from '@adoption-store/domain';
 import { shownHeader } from '@adoption-store/web/edge';
 import { HttpError } from '../answers/error-codes.js';
 
@@ -21,5 +22,5 @@ export const ONCE = new RegExp(
 export function refuseRepeatedHeaders([name]: readonly string[]): void {
   if (name === undefined) return;
   const code = name === 'content-type' ? 'unsupported_media_type' : 'invalid_parameter';
-  throw new HttpError(code, `${shownHeader(name)} must be sent once`);
+  throw new HttpError(code, ours`${ourText(shownHeader(name))} must be sent once`);
 }

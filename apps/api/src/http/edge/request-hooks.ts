@@ -33,6 +33,8 @@ declare module 'fastify' {
     verdict?: Verdict;
     /** The code of the error response. */
     errorCode?: ErrorCode;
+    /** The part of the error's message that may be kept. */
+    keptReason?: string | undefined;
     /** Time of `performance.now()`. */
     startedAt: number;
     /** The status of the first response that was to be sent. */
@@ -152,6 +154,7 @@ function payloadToSend(request: FastifyRequest, reply: FastifyReply, payload: un
   if (refusal !== undefined) {
     // The body isn't valid HTTP, so this error replaces the operation's response.
     request.errorCode = refusal.code;
+    request.keptReason = refusal.kept;
     reply.header('connection', 'close').removeHeader('etag');
     return refused(reply, refusal.code, refusal.message);
   }
@@ -170,8 +173,10 @@ function payloadToSend(request: FastifyRequest, reply: FastifyReply, payload: un
   const failed = operation.method === 'GET' ? failedCondition(request.headers, tag) : undefined;
   if (failed === undefined) return payload;
   if (failed === 'If-Match') {
+    const error = new PreconditionFailed(failed, tag);
     request.errorCode = 'precondition_failed';
-    return refused(reply, request.errorCode, new PreconditionFailed(failed, tag).message);
+    request.keptReason = error.kept;
+    return refused(reply, request.errorCode, error.message);
   }
   // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
   reply.code(304);
@@ -187,7 +192,7 @@ function refused(reply: FastifyReply, code: ErrorCode, message: string): string 
 
 /** Records a request of a known account when it is answered. */
 function record(request: FastifyRequest, admission: Admission): void {
-  const { id, method, route, verdict, unusableKey, operation, errorCode: code } = request;
+  const { id, method, route, verdict, unusableKey, operation, errorCode: code, keptReason } = request;
   // Undefined if the request wasn't authenticated.
   const caller = request.caller as KeyRequester | undefined;
   const error =
@@ -196,6 +201,7 @@ function record(request: FastifyRequest, admission: Admission): void {
       : {
           status: errorStatuses[code],
           code,
+          reason: keptReason,
           operation: `${method} ${route.shown}`,
           requestId: loggedId(id),
         };

@@ -1,3 +1,4 @@
+import { keptPath, Wording } from '@adoption-store/domain';
 import { originForm, pathOf, RouteTable } from '@adoption-store/web/edge';
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -22,7 +23,9 @@ function nothingAt({ method, originalUrl }: FastifyRequest, routes: RouteTable):
   const path = pathOf(originForm(originalUrl));
   const meant = meantBy(path, routes.paths());
   const hint = meant === undefined ? '' : `; did you mean ${shown(meant)}?`;
-  return new HttpError('not_found', `there is nothing at ${method} ${shown(path)}${hint}`);
+  const keptHint = meant === undefined ? '' : `; did you mean ${keptPath(meant)}?`;
+  const text = `there is nothing at ${method} ${shown(path)}${hint}`;
+  return new HttpError('not_found', new Wording(text, `there is nothing at ${method} ${keptPath(path)}${keptHint}`));
 }
 
 /** The path of a route, if the given path has only another case, `/v1` twice or not at all, or slashes too many. */

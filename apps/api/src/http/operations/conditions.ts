@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Condition, PreconditionFailed } from '@adoption-store/domain';
+import { type Condition, ours, ourText, PreconditionFailed } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpError } from '../answers/error-codes.js';
@@ -82,7 +82,10 @@ export function requireWellFormedConditions(headers: IncomingHttpHeaders): void 
 
 function requireWellFormed(name: string, condition: string | undefined): void {
   if (condition === undefined || CONDITION.test(condition)) return;
-  throw new HttpError('invalid_parameter', `${name} must be * or entity tags in double quotes, as ETag has them`);
+  throw new HttpError(
+    'invalid_parameter',
+    ours`${ourText(name)} must be * or entity tags in double quotes, as ETag has them`,
+  );
 }
 
 /** Whether the condition names one of the tags. A strong comparison never matches a weak tag (RFC 9110 §8.8.3.2). */

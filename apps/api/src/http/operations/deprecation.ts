@@ -1,4 +1,4 @@
-import { int64From } from '@adoption-store/domain';
+import { int64From, ourText } from '@adoption-store/domain';
 import type { Deprecation } from '@adoption-store/web';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiContext } from '../answers/api-context.js';
@@ -24,7 +24,8 @@ export class DeprecationNotice {
     const origin = context.origin(request);
     const successor = this.successor(request.params as Record<string, string>);
     reply.headers(this.headers).header('link', `<${origin}${successor}>; rel="successor-version", <${origin}${DOCS}`);
-    if (context.clock.now() >= sunset) throw new HttpError('gone', `${operation} has been removed, use ${replacement}`);
+    if (context.clock.now() >= sunset)
+      throw new HttpError('gone', ourText(`${operation} has been removed, use ${replacement}`));
   }
 
   /** The path of the replacement with the request's ids. Without its query if a parameter isn't a valid id. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { InvalidInput } from '@adoption-store/domain';
+import { InvalidInput, ours, ourText, TYPED } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpError } from '../answers/error-codes.js';
@@ -62,7 +62,11 @@ function faultsOfValues<Body extends object>(
     return [];
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    return error.problems.map(({ field, rule }) => ({ property: field, message: `${field} ${rule}` }));
+    return error.problems.map(({ field, rule, kept = TYPED }) => ({
+      property: field,
+      message: `${field} ${rule}`,
+      kept: `${field} ${kept}`,
+    }));
   }
 }
 
@@ -70,17 +74,17 @@ function faultsOfValues<Body extends object>(
 export function requireMediaType(mediaTypes: readonly string[], { headers }: IncomingMessage): void {
   if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
     const allowed = mediaTypes.join(' or ');
-    throw new HttpError('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
+    throw new HttpError('unsupported_media_type', ours`the Content-Type header must be ${ourText(allowed)}, in UTF-8`);
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new HttpError('unsupported_media_type', 'the body must be sent without a Content-Encoding');
+    throw new HttpError('unsupported_media_type', ours`the body must be sent without a Content-Encoding`);
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HttpError('invalid_json', 'the body must be a JSON object');
+    throw new HttpError('invalid_json', ours`the body must be a JSON object`);
   return value;
 }
 

@@ -1,4 +1,4 @@
-import { int64From } from '@adoption-store/domain';
+import { int64From, ours, ourText } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpError } from '../answers/error-codes.js';
@@ -31,6 +31,6 @@ export function pathId(parameter: Omit<PathParameter, 'schema'>): () => Paramete
   return pathParameter({ ...parameter, schema }, (text) => {
     const id = int64From(text);
     if (id !== undefined) return id;
-    throw new HttpError('not_found', `${parameter.name} must be a 64-bit integer, so nothing has it`);
+    throw new HttpError('not_found', ours`${ourText(parameter.name)} must be a 64-bit integer, so nothing has it`);
   });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ours } from '@adoption-store/domain';
 import { HttpError } from '../answers/error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -45,7 +46,7 @@ export class RequestBody {
     // There may be no handler that waits for the body when it fails.
     this.whole.catch(() => undefined);
     request.on('error', () => {
-      this.breakOff(new HttpError('bad_request', 'the body was cut off'));
+      this.breakOff(new HttpError('bad_request', ours`the body was cut off`));
     });
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
@@ -76,7 +77,7 @@ export class RequestBody {
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
       // Reading the rest would double the cost, and no well-behaved client sends so many pieces.
-      this.fail(new HttpError('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
+      this.fail(new HttpError('payload_too_large', ours`the body must come in at most ${MAX_BODY_PIECES} pieces`));
       this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());
     else this.keep(piece);
@@ -95,5 +96,5 @@ export class RequestBody {
 }
 
 function tooLarge(): HttpError {
-  return new HttpError('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+  return new HttpError('payload_too_large', ours`the body must be at most ${MAX_BODY_BYTES} bytes`);
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { ours, ourText, type Wording } from '@adoption-store/domain';
 import { HttpError, quoted } from '../answers/error-codes.js';
 
 /** A JSON value. Numbers written as integers are bigints; others are numbers. */
@@ -27,7 +28,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * @throws HttpError `invalid_json`, naming the fault.
  */
 export function parseJson(bytes: Buffer): JsonValue {
-  if (!isUtf8(bytes)) throw refusal('is not valid UTF-8');
+  if (!isUtf8(bytes)) throw refusal(ours`is not valid UTF-8`);
   return new Parser(bytes.toString('utf8')).document();
 }
 
@@ -83,8 +84,8 @@ class Parser {
       this.skipWhiteSpace();
       if (!this.take(':')) throw this.unexpected();
       const value = this.value(depth + 1);
-      if (Object.hasOwn(object, key)) throw refusal(`has the property ${quoted(key)} twice`);
-      if (isPrototypeKey(key, value)) throw refusal(`must not have a property ${quoted(key)}`);
+      if (Object.hasOwn(object, key)) throw refusal(ours`has the property ${quoted(key)} twice`);
+      if (isPrototypeKey(key, value)) throw refusal(ours`must not have a property ${quoted(key)}`);
       object[key] = value;
     } while (this.take(','));
     if (!this.take('}')) throw this.unexpected();
@@ -120,10 +121,10 @@ class Parser {
     try {
       value = JSON.parse(literal) as string;
     } catch {
-      throw refusal(`is not JSON: bad escape in the string before position ${this.position}`);
+      throw refusal(ours`is not JSON: bad escape in the string before position ${this.position}`);
     }
-    if (value.includes('\0')) throw refusal('must not contain U+0000');
-    if (LONE_SURROGATE.test(value)) throw refusal('must not contain a lone surrogate');
+    if (value.includes('\0')) throw refusal(ours`must not contain U+0000`);
+    if (LONE_SURROGATE.test(value)) throw refusal(ours`must not contain a lone surrogate`);
     return value;
   }
 
@@ -149,7 +150,7 @@ class Parser {
   }
 
   private enter(depth: number): void {
-    if (depth > MAX_DEPTH) throw refusal(`must not be nested deeper than ${MAX_DEPTH} levels`);
+    if (depth > MAX_DEPTH) throw refusal(ours`must not be nested deeper than ${MAX_DEPTH} levels`);
     this.position += 1;
   }
 
@@ -176,7 +177,7 @@ class Parser {
 
   private unexpected(): HttpError {
     const what = this.position < this.text.length ? 'unexpected character' : 'unexpected end';
-    return refusal(`is not JSON: ${what} at position ${this.position}`);
+    return refusal(ours`is not JSON: ${ourText(what)} at position ${this.position}`);
   }
 }
 
@@ -185,6 +186,6 @@ function isPrototypeKey(key: string, value: JsonValue): boolean {
   return key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
-function refusal(rule: string): HttpError {
-  return new HttpError('invalid_json', `the body ${rule}`);
+function refusal(rule: Wording): HttpError {
+  return new HttpError('invalid_json', ours`the body ${rule}`);
 }

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, isInt64, listed, MOST_TOLD } from '@adoption-store/domain';
+import { INT64_MAX, INT64_MIN, isInt64, listed, MOST_TOLD, TYPED, Wording } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
@@ -12,6 +12,8 @@ export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input
 export interface Fault {
   readonly property: string;
   readonly message: string;
+  /** The part of the message that may be kept. */
+  readonly kept: string;
 }
 
 /** Converts a query or a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
@@ -20,7 +22,8 @@ export function judged<Wanted extends object>(type: Type<Wanted>, plain: object)
   const errors = validateSync(input, { stopAtFirstError: true, forbidUnknownValues: false });
   const faults: readonly Fault[] = errors.map(({ property, constraints = {} }) => {
     const [message = `${property} is not valid`] = Object.values(constraints);
-    return { property, message };
+    // The decorators' messages are ours, without `$value`.
+    return { property, message, kept: message };
   });
   return { input, faults };
 }
@@ -37,17 +40,21 @@ interface UnknownNames {
 
 /** The refusal of an input, which names at most five faults. */
 export function invalidInput(faults: readonly Fault[], names: UnknownNames): HttpError {
-  const messages = faults.map(({ message }) => message);
+  const messages = faults.map(({ message, kept }) => new Wording(message, kept));
   const unknown = names.unknown.length === 0 ? [] : [unknownNames(names, Math.max(1, MOST_TOLD - faults.length))];
-  return new HttpError('invalid_parameter', listed([...unknown, ...messages]));
+  const all = [...unknown, ...messages];
+  const text = listed(all.map((each) => each.text));
+  return new HttpError('invalid_parameter', new Wording(text, listed(all.map(({ kept }) => kept))));
 }
 
-function unknownNames({ unknown, known, one, several, rule }: UnknownNames, most: number): string {
+function unknownNames({ unknown, known, one, several, rule }: UnknownNames, most: number): Wording {
   const first = unknown.slice(0, most);
   const hint = first.map((name) => likeliest(name, known)).find((name) => name !== undefined);
   const names = listed(unknown.map(quoted), ', ', most);
   const fault = unknown.length === 1 ? `${names} is not ${one}` : `${names} are not ${several}`;
-  return `${fault}, ${rule}${hint === undefined ? '' : ` (did you mean ${hint}?)`}`;
+  const keptFault = unknown.length === 1 ? `${TYPED} is not ${one}` : `${TYPED} are not ${several}`;
+  const end = `, ${rule}${hint === undefined ? '' : ` (did you mean ${hint}?)`}`;
+  return new Wording(fault + end, keptFault + end);
 }
 
 /** The known name that another spelling stands for: `Types`, `type`, `event_types` and `eventTypes` for `types`. */

@@ -1,6 +1,6 @@
 import type { Branded } from '../../kernel/branded.js';
 import { DAY, type Instant, instant, later } from '../../kernel/clock.js';
-import { DomainError, errorCodes, invalid, kernelErrors } from '../../kernel/errors.js';
+import { DomainError, errorCodes, invalid, kernelErrors, ours, ourText } from '../../kernel/errors.js';
 import { hasVisible } from '../../kernel/text.js';
 import { type Account, type AccountId, requireVersion } from '../account.js';
 import type { AccountMailId, NewAccountMail } from '../mails/account-mail.js';
@@ -93,14 +93,14 @@ export class UnusableKey extends DomainError {
   readonly owner: KeyRequester;
 
   constructor(state: keyof typeof REASONS, { accountId, id }: Pick<ApiKey, 'accountId' | 'id'>) {
-    super(keyErrors[`${state}_api_key`], REASONS[state]);
+    super(keyErrors[`${state}_api_key`], ourText(REASONS[state]));
     this.owner = { accountId, keyId: id };
   }
 }
 
 /** The message doesn't say what is wrong with the key. */
 export function invalidKey(): DomainError {
-  return new DomainError(keyErrors.invalid_api_key, 'the API key is not valid');
+  return new DomainError(keyErrors.invalid_api_key, ours`the API key is not valid`);
 }
 
 /** @throws UnusableKey */
@@ -127,7 +127,7 @@ const MAX_NAME_LENGTH = 100;
 /** @throws DomainError `invalid_parameter` */
 export function keyName(name: string | undefined): string | undefined {
   if (name !== undefined && (!hasVisible(name) || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)))
-    throw invalid('name', `must be 1 to ${MAX_NAME_LENGTH} printable characters`);
+    throw invalid('name', ours`must be 1 to ${MAX_NAME_LENGTH} printable characters`);
   return name;
 }
 
@@ -166,17 +166,18 @@ export interface MadeKey {
 export function decideIssue({ account, ...made }: KeyHolder, issue: KeyIssue): MadeKey {
   const { key, credentialVersion, noticeId } = issue;
   requireVersion(account, credentialVersion);
-  if (account === undefined) throw new DomainError(kernelErrors.not_found, `no account has the id ${key.accountId}`);
+  if (account === undefined)
+    throw new DomainError(kernelErrors.not_found, ours`no account has the id ${key.accountId}`);
   if (made.activeKeys >= MOST_ACTIVE_KEYS) {
     throw new DomainError(
       keyManagementErrors.too_many_keys,
-      `the account has ${MOST_ACTIVE_KEYS} API keys that are active or disabled, which is the most; revoke one first`,
+      ours`the account has ${MOST_ACTIVE_KEYS} API keys that are active or disabled, which is the most; revoke one first`,
     );
   }
   if (made.madeToday >= MOST_KEYS_A_DAY) {
     throw new DomainError(
       keyManagementErrors.too_many_keys,
-      `the account has made ${MOST_KEYS_A_DAY} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
+      ours`the account has made ${MOST_KEYS_A_DAY} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
     );
   }
   return { key, notice: newNotice(account, { id: noticeId, kind: 'key', about: nameOfKey(key) }, key.createdAt) };
@@ -227,7 +228,7 @@ export function decideRotation(state: RotationState, command: KeyRotation, now: 
   if (old === undefined || !isCurrent || keyState(old, now) !== 'active') {
     throw new DomainError(
       kernelErrors.not_found,
-      `no active API key that has not been rotated yet has the id ${command.id}`,
+      ours`no active API key that has not been rotated yet has the id ${command.id}`,
     );
   }
   const { accountId, name, scopes, expiresAt } = old;
@@ -300,7 +301,7 @@ export function decideKeySwitch(
   const theirs = ownedBy(key, accountId);
   if (theirs !== undefined) requireVersion(account, credentialVersion);
   if (theirs === undefined || hasEnded(theirs, now))
-    throw new DomainError(kernelErrors.not_found, `no API key that still works has the id ${id}`);
+    throw new DomainError(kernelErrors.not_found, ours`no API key that still works has the id ${id}`);
   return { ...theirs, disabledAt: isDisabled ? (theirs.disabledAt ?? now) : undefined };
 }
 
@@ -319,6 +320,6 @@ export function decideRenaming({ account, key }: KeyToChange, command: KeyRenami
 /** @throws DomainError `not_found` */
 export function requireTheirs(key: ApiKey | undefined, { id, accountId }: KeyCommand): ApiKey {
   const theirs = ownedBy(key, accountId);
-  if (theirs === undefined) throw new DomainError(kernelErrors.not_found, `no API key has the id ${id}`);
+  if (theirs === undefined) throw new DomainError(kernelErrors.not_found, ours`no API key has the id ${id}`);
   return theirs;
 }

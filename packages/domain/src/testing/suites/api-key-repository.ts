@@ -302,7 +302,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const last = await add({ accountId, expiresAt: ended });
       const records = ports.requestRecords;
       for (const { id } of [second, lasting]) {
-        const failedRequest = { operation: 'list', code: 'key_banned', requestId: unique.name() };
+        const failedRequest = { operation: 'list', status: 429, code: 'key_banned', requestId: unique.name() };
         const used = {
           accountId,
           keyId: id,

@@ -232,9 +232,9 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await left()).toEqual([0, 1]);
       });
 
-      it('deletes the account’s refusals and hours of usage if it closes it, and no others', async () => {
+      it('deletes the account’s failed requests and hours of usage if it closes it, and no others', async () => {
         const [account, bystander] = [await opened(), await opened()];
-        const failedRequest = { operation: 'list', code: 'invalid_parameter', requestId: unique.name() };
+        const failedRequest = { operation: 'list', status: 400, code: 'invalid_parameter', requestId: unique.name() };
         for (const owner of [account, bystander]) {
           const { id: keyId } = await addKey(ports, unique.key(owner));
           ports.requestRecords.record({

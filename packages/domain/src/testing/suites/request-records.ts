@@ -5,10 +5,12 @@ import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../limits/get-usage.js';
 import {
   MOST_FAILED_REQUESTS,
+  MOST_OF_A_CODE,
+  MOST_OF_A_REASON,
+  MOST_REQUEST_IDS,
   type FailedRequest,
-  type RequestRecords,
-  type UsageSpan,
-} from '../../limits/request-records.js';
+} from '../../limits/failed-requests.js';
+import type { RequestRecords, UsageSpan } from '../../limits/request-records.js';
 import { addKey, closeAccount, NOON, openBefore, openWithPassword, present, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -221,82 +223,100 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
 
     describe('of failed requests', () => {
       const record = (key: KeyRequester, milliseconds = 0, changes: Partial<FailedRequest> = {}) => {
-        const failedRequest = { operation: 'list', code: 'invalid_parameter', requestId: unique.name(), ...changes };
+        const failure = {
+          operation: 'list',
+          status: 400,
+          code: 'invalid_parameter',
+          reason: unique.name(),
+          ...changes,
+        };
+        const { requestId = unique.name(), ...rest } = failure;
         const at = later(NOON, milliseconds);
-        records.record({ ...key, at, isUse: true, failedRequest });
-        return { ...failedRequest, at, keyId: key.keyId };
+        records.record({ ...key, at, isUse: true, failedRequest: { ...rest, requestId } });
+        return { ...rest, at, keyId: key.keyId, count: 1, requestIds: [requestId] };
       };
-      const untilThere = (accountId: AccountId, { requestId }: FailedRequest) =>
-        until(async () => (await records.listFailedRequests(accountId, requestId)).length > 0);
+      type Recorded = ReturnType<typeof record>;
+      const list = (key: KeyRequester) => records.listFailedRequests(key.accountId);
+      const untilThere = (key: KeyRequester, { requestIds: [id = ''] }: Recorded) =>
+        until(async () => (await list(key)).some(({ requestIds }) => requestIds.includes(id)));
 
       it('are those of each account, the latest first, with their keys', async () => {
         const one = await newKey();
         const [other, strangers] = [await newKey(one.accountId), await newKey()];
         const first = record(one);
         record(strangers);
-        const third = record(other, 2, { code: 'rate_limited', operation: 'add' });
-        const second = record(one, 1);
-        const sameTime = record(one, 1);
-        await untilThere(one.accountId, sameTime);
+        const third = record(other, 2, { code: 'rate_limited', status: 429, operation: 'add', reason: undefined });
+        const second = record(one, 1, { reason: 'ñ漢'.repeat(MOST_OF_A_REASON / 2) });
+        await untilThere(one, second);
         await ports.apiKeys.change(one.keyId, (state) => ({ ...present(state.key), name: 'renamed' }));
-        expect(await records.listFailedRequests(one.accountId)).toEqual(
-          [third, sameTime, second, first].map((each) => {
+        expect(await list(one)).toEqual(
+          [third, second, first].map((each) => {
             const name = each.keyId === one.keyId ? 'renamed' : undefined;
             return { ...each, key: { name, ending: 'wxyz' } };
           }),
         );
       });
 
-      it('are found by exactly their request’s id, of that account only', async () => {
-        const [key, strangers] = [await newKey(), await newKey()];
-        const [wanted, , theirs] = [record(key), record(key), record(strangers)];
-        await untilThere(key.accountId, wanted);
-        await untilThere(strangers.accountId, theirs);
-        const found = (requestId: string) => records.listFailedRequests(key.accountId, requestId);
-        expect(await found(wanted.requestId)).toMatchObject([wanted]);
-        for (const id of [wanted.requestId.slice(0, -1), `${wanted.requestId}0`, '%', '', theirs.requestId]) {
-          expect(await found(id)).toEqual([]);
-        }
-        // A client may choose the same id for several requests.
-        const again = record(key, 1, { requestId: wanted.requestId });
-        await until(async () => (await found(wanted.requestId)).length === 2);
-        expect(await found(wanted.requestId)).toMatchObject([again, wanted]);
+      it('are counted together if they are equal, with the time of the last one and the ids of the last ten', async () => {
+        const key = await newKey();
+        const other = await newKey(key.accountId);
+        const ids = Array.from({ length: 12 }, (_, index) => `equal-${index}`);
+        const equal = { reason: 'name must be a string' };
+        for (const [index, requestId] of ids.slice(0, 5).entries()) record(key, index, { ...equal, requestId });
+        await until(async () => (await list(key)).some(({ count }) => count === 5));
+        for (const [index, requestId] of ids.slice(5).entries()) record(key, 5 + index, { ...equal, requestId });
+        const unequal = [
+          record(other, 21, equal),
+          record(key, 22, { ...equal, operation: 'add' }),
+          record(key, 23, { ...equal, code: 'invalid_json' }),
+          record(key, 24, { reason: undefined }),
+        ];
+        await until(async () => (await list(key)).some(({ count }) => count === 12));
+        await untilThere(key, present(unequal.at(-1)));
+        const all = await list(key);
+        expect(all.slice(0, -1)).toMatchObject(unequal.toReversed());
+        const last = { at: later(NOON, 11), count: 12, requestIds: ids.slice(-MOST_REQUEST_IDS).reverse() };
+        expect(all.at(-1)).toMatchObject(last);
       });
 
-      for (const [how, counts] of [
-        ['of those of one time', [150]],
-        ['also with those of before', [60, 150]],
-      ] as const)
-        it(`are the last 100 of each account, ${how}`, async () => {
-          const [key, strangers] = [await newKey(), await newKey()];
-          const theirs = record(strangers);
-          const all: (FailedRequest & { readonly at: Instant })[] = [];
-          for (const count of counts) {
-            while (all.length < count) all.push(record(key, all.length));
-            await untilThere(key.accountId, present(all.at(-1)));
-          }
-          const last = all.slice(-MOST_FAILED_REQUESTS).reverse();
-          expect(await records.listFailedRequests(key.accountId)).toMatchObject(last);
-          expect(await records.listFailedRequests(strangers.accountId)).toMatchObject([theirs]);
-        });
+      it('are the last 20 of each code, and a flood of one code displaces no other', async () => {
+        const [key, strangers] = [await newKey(), await newKey()];
+        const theirs = record(strangers);
+        const first = record(key, 0, { code: 'invalid_json' });
+        const flood: Recorded[] = [];
+        for (const count of [60, 1_000]) {
+          while (flood.length < count) flood.push(record(key, 1 + flood.length, { code: 'not_found', status: 404 }));
+          await untilThere(key, present(flood.at(-1)));
+        }
+        expect(await list(key)).toMatchObject([...flood.slice(-MOST_OF_A_CODE).reverse(), first]);
+        expect(await list(strangers)).toMatchObject([theirs]);
+      });
+
+      it('are the last 100 of each account', async () => {
+        const key = await newKey();
+        const all: Recorded[] = [];
+        while (all.length < 150) all.push(record(key, all.length, { code: `code-${all.length % 10}` }));
+        await untilThere(key, present(all.at(-1)));
+        expect(await list(key)).toMatchObject(all.slice(-MOST_FAILED_REQUESTS).reverse());
+      });
 
       it('before an instant are deleted, and no others', async () => {
         const key = await newKey();
         record(key, -1_000 * MINUTE);
         const [second, third] = [record(key, -999 * MINUTE), record(key, -998 * MINUTE)];
-        await untilThere(key.accountId, third);
+        await untilThere(key, third);
         expect(await records.purgeFailedRequests(second.at)).toBe(1);
-        expect(await records.listFailedRequests(key.accountId)).toMatchObject([third, second]);
+        expect(await list(key)).toMatchObject([third, second]);
       });
 
       it('of a closed account are deleted, and no more are taken', async () => {
         const [key, others] = [await newKey(), await newKey()];
-        await untilThere(key.accountId, record(key));
+        await untilThere(key, record(key));
         await close(key.accountId);
-        expect(await records.listFailedRequests(key.accountId)).toEqual([]);
+        expect(await list(key)).toEqual([]);
         record(key, 0, { code: 'revoked_api_key' });
-        await untilThere(others.accountId, record(others));
-        expect(await records.listFailedRequests(key.accountId)).toEqual([]);
+        await untilThere(others, record(others));
+        expect(await list(key)).toEqual([]);
       });
     });
   });
