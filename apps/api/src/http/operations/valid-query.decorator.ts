@@ -1,7 +1,8 @@
 import { parse } from 'node:querystring';
-import { queryOf } from '@adoption-store/web/edge';
+import { isDecodable, queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { HttpError } from '../answers/error-codes.js';
 import { recordInputs } from './operation.js';
 import { parameterNames } from './query-parameters.js';
 import { invalidInput, judged } from './validation.js';
@@ -17,6 +18,8 @@ const LONGEST_KEPT = 256;
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
   const validate = (text: string): Query => {
+    // Otherwise Node.js would read U+FFFD.
+    if (!isDecodable(text)) throw new HttpError('invalid_parameter', 'the query must be UTF-8, percent-encoded');
     const parsed = parameters(text);
     const { input: query, faults } = judged(type, parsed);
     const names = parameterNames(Object.keys(parsed), type);
