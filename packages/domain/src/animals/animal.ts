@@ -212,7 +212,7 @@ export function animalNameKey(name: string): string {
   return atMostCodePoints(nameKey(name.normalize('NFC')).normalize('NFC'), MAX_NAME_LENGTH);
 }
 
-export const NAME_PREFIX_RULE = `must be 1 to ${MAX_NAME_LENGTH} characters, without U+0000`;
+export const NAME_PREFIX_RULE = `must be 1 to ${MAX_NAME_LENGTH} characters in UTF-8, without U+0000`;
 
 /** Whether the text may be the beginning of a name. */
 export function isNamePrefix(text: string): boolean {

@@ -1,8 +1,7 @@
 import { parse } from 'node:querystring';
-import { isDecodable, queryOf } from '@adoption-store/web/edge';
+import { queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { HttpError } from '../answers/error-codes.js';
 import { recordInputs } from './operation.js';
 import { parameterNames } from './query-parameters.js';
 import { invalidInput, judged } from './validation.js';
@@ -18,8 +17,6 @@ const LONGEST_KEPT = 256;
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
   const validate = (text: string): Query => {
-    // Otherwise Node.js would read U+FFFD.
-    if (!isDecodable(text)) throw new HttpError('invalid_parameter', 'the query must be UTF-8, percent-encoded');
     const parsed = parameters(text);
     const { input: query, faults } = judged(type, parsed);
     const names = parameterNames(Object.keys(parsed), type);
@@ -43,5 +40,14 @@ export function refuseQuery(url: string): void {
 }
 
 function parameters(text: string) {
-  return parse(text, '&', '=', { maxKeys: 0 });
+  return parse(text, '&', '=', { maxKeys: 0, decodeURIComponent: decoded });
+}
+
+/** What isn't UTF-8 gets a lone surrogate, which no parameter accepts. Node.js would read U+FFFD. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return `${text}\ud800`;
+  }
 }
