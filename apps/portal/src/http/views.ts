@@ -192,7 +192,7 @@ export interface Views {
     readonly names: ReadonlyMap<bigint, string>;
     readonly mayComplete: boolean;
   };
-  readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
+  readonly messages: { readonly messages: readonly Message[]; readonly filter: Form; readonly paging: Paging };
   /** `/messages/{id}` */
   readonly message: { readonly message: Message };
   /** All webhooks, with the form that makes one; `/webhooks/{id}`: one, with `paging` through its deliveries. */

@@ -16,6 +16,11 @@ export function nameKey(name: string): string {
   return name.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
+/** The form of a text in which a part of it is found, whatever its case and normal form. */
+export function searchKey(text: string): string {
+  return nameKey(text.normalize('NFC')).normalize('NFC');
+}
+
 /** The first `most` Unicode code points of the text. */
 export function atMostCodePoints(text: string, most: number): string {
   return text.length <= most ? text : [...text].slice(0, most).join('');
