@@ -115,7 +115,7 @@ describe('the catalogue', () => {
     await addAnimal('of-another-1.', newCategoryId(), 'sold');
     const visitor = await portal.signedUp();
     const pages = await walk(visitor, `/catalogue?categoryId=${id}`, /(of-\w+-\d+\.)/g);
-    expect(pages).toEqual([names.slice(0, 20), names.slice(20)]);
+    expect(pages).toEqual([names.slice(1).toReversed(), names.slice(0, 1)]);
     const { text } = await visitor.get(`/catalogue?categoryId=${id}`);
     expect(text).toContain(`href="/catalogue?status=pending&amp;categoryId=${id}"`);
     const pending = await visitor.get(`/catalogue?status=pending&categoryId=${id}`);
@@ -124,19 +124,36 @@ describe('the catalogue', () => {
 
   it.each([
     ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
-    ['id=12345678901234567890', '#filter-id', 'Id: Must be a whole number from -9223372036854775808'],
+    [`find=${'x'.repeat(101)}`, '#filter-find', 'Name or id: Must be at most 100 characters'],
   ])('lists nothing for %s, and says why', async (query, link, problem) => {
     const refused = await (await portal.signedUp()).get(`/catalogue?${query}`);
     expect(refused).toMatchObject(refusal(`<a href="${link}">${problem}`));
     expect(refused.text).not.toContain('<tr id="animal-');
   });
 
-  it('finds an animal by its id', async () => {
+  it('finds an animal by its id, and digits that are no id by name', async () => {
     const id = await addAnimal('Findus', newCategoryId());
     const visitor = await portal.signedUp();
-    const { text } = await visitor.get(`/catalogue?id=${id}`);
+    const { text } = await visitor.get(`/catalogue?find=${id}`);
     expect(text.match(/<tr id="animal-\d+"/g)).toEqual([`<tr id="animal-${id}"`]);
-    expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
+    const none = await visitor.get('/catalogue?find=999999999');
+    expect(none.text).toContain(
+      'There is no animal with that id, or whose name begins with “<bdi dir="auto">999999999</bdi>”.',
+    );
+    await addAnimal('999999999 & one', newCategoryId());
+    expect((await visitor.get('/catalogue?find=999999999')).text).toContain('999999999 &amp; one</bdi>');
+    expect((await visitor.get('/catalogue?find=99999999999999999999')).status).toBe(200);
+  });
+
+  it('finds animals by the beginning of their names, page by page, in any case and with the other filters', async () => {
+    const id = newCategoryId();
+    const names = Array.from({ length: 21 }, (_, index) => `Wïllow-${id}-${index + 10}.`);
+    for (const name of names.toReversed()) await addAnimal(name, id, 'sold');
+    await addAnimal(`Not-wïllow-${id}-1.`, id, 'sold');
+    const visitor = await portal.signedUp();
+    const path = `/catalogue?categoryId=${id}&find=${encodeURIComponent(`WI\u0308LLOW-${id}`)}`;
+    expect(await walk(visitor, path, /(Wïllow-\w+-\d+\.)/g)).toEqual([names.slice(0, 20), names.slice(20)]);
+    expect((await visitor.get(`${path}&status=pending`)).text).toContain('There is no pending animal');
   });
 
   it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
@@ -151,14 +168,13 @@ describe('the catalogue', () => {
     expect(rowsIn(page)).toHaveLength(20);
     expect(rowsIn(page).flatMap(([, row, mark]) => (mark === undefined ? [] : [row]))).toEqual([fragment]);
     expect(page.text).toContain('<bdi dir="auto">חתול &lt;b&gt;</bdi></a> <span class="tag good">New</span>');
-    expect(page.text).not.toContain('Next page');
     // Its position isn't known: nothing is counted.
     expect(page.text).not.toContain('aria-label="Pages"><span>');
     const before = await visitor.get(linkIn(page, 'prev') ?? '');
     // The first page is full again.
     expect(rowsIn(before)).toHaveLength(20);
     expect(before.text).not.toContain('First page');
-    expect(before.text).toContain('neighbour 0<');
+    expect(before.text).toContain('neighbour 24<');
   });
 });
 
@@ -170,7 +186,7 @@ describe('the page of an animal', () => {
     const id = await addAnimal('Luna', category);
     const visitor = await portal.signedUp();
     const path = `/catalogue/${id}`;
-    expect((await visitor.get(`/catalogue?id=${id}`)).text).toContain(`<a href="${path}">`);
+    expect((await visitor.get(`/catalogue?find=${id}`)).text).toContain(`<a href="${path}">`);
     const fields = { name: 'Lunette', categoryId: `${category}`, status: 'pending' };
     const stale = versionIn(await visitor.get(path));
     const body = JSON.stringify({ name: 'Moon' });
@@ -296,6 +312,23 @@ describe('the orders', () => {
     for (const way of ['complete', 'cancel']) expect((await stranger.post(`${path}/${way}`)).status).toBe(404);
   });
 
+  it('are found by the animal’s name or id, and by their own number', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    const order = async (name: string) => {
+      const animal = await addAnimal(name, newCategoryId());
+      return { animal, id: await make('/v1/store/orders', `{"petId": ${animal}}`, key) };
+    };
+    const [luna, milo] = [await order('Luna the BRÂVE'), await order('Milo')];
+    const found = async (text: string) =>
+      [...(await visitor.get(`/orders?find=${encodeURIComponent(text)}`)).text.matchAll(ROW)].map(([, id]) => id);
+    for (const text of ['bra\u0302ve', luna.animal, ` ${luna.id}`])
+      expect([text, await found(text)]).toEqual([text, [luna.id]]);
+    expect(await found('l')).toEqual([milo.id, luna.id]);
+    expect(await found('nobody')).toEqual([]);
+    expect((await visitor.get('/orders?find=nobody')).text).toContain('Searched: your newest 1,000 orders.');
+  });
+
   it('say of an animal that was withdrawn that it was', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
@@ -318,6 +351,10 @@ describe('the messages', () => {
     const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
     const pages = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
     expect(pages.flat().sort()).toEqual(ids.toSorted());
+    const found = await visitor.get('/messages?find=SAGE%207');
+    expect(found.text.match(/<a href="\/messages\/msg_/g)).toHaveLength(1);
+    expect(found.text).toContain('Searched: your newest 1,000 messages.');
+    expect((await visitor.get('/messages?find=secret')).text).toContain('None.');
     const page = await visitor.get(`/messages/${ids[3]}`);
     expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
     for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {

@@ -24,7 +24,7 @@ export class Pets {
 
   /**
    * The animals, by id: `for await` iterates over all of them, `.page()` fetches one page. By id: `{ id: [1n, 2n] }`; by
-   * category: `{ categoryId: [1n] }`.
+   * category: `{ categoryId: [1n] }`; by the beginning of the name, then ordered by name: `{ name: 'Lu' }`.
    *
    * @throws RangeError if a filter has more than 100 ids.
    */

@@ -2,6 +2,7 @@ import {
   type Animal,
   type AnimalEvent,
   type AnimalId,
+  animalNameKey,
   type AnimalQuery,
   type AnimalRepository,
   type AnimalState,
@@ -9,6 +10,8 @@ import {
   type DecidedAnimal,
   type Fields,
   type Instant,
+  type NamedAnimals,
+  type NamedAnimalsQuery,
   type NewAnimal,
   type PetStatus,
   publishedData,
@@ -22,8 +25,10 @@ const TABLES = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
     category_id INTEGER NOT NULL,
-    status TEXT NOT NULL
+    status TEXT NOT NULL,
+    name_key TEXT NOT NULL
   );
+  CREATE INDEX animals_by_name_key ON animals (name_key, id);
   CREATE TABLE orders (animal_id INTEGER NOT NULL, status TEXT NOT NULL);
   CREATE TABLE events (place INTEGER PRIMARY KEY, type TEXT NOT NULL, data TEXT NOT NULL)`;
 
@@ -51,8 +56,8 @@ export class SqliteAnimalRepository implements AnimalRepository {
 
   async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {
     return this.atomically(() => {
-      const insert = 'INSERT INTO animals (name, category_id, status) VALUES (?, ?, ?)';
-      const { lastInsertRowid } = this.database.run(insert, [name, categoryId, status]);
+      const insert = 'INSERT INTO animals (name, category_id, status, name_key) VALUES (?, ?, ?, ?)';
+      const { lastInsertRowid } = this.database.run(insert, [name, categoryId, status, animalNameKey(name)]);
       const added = { id: BigInt(lastInsertRowid) as AnimalId, name, categoryId, status } satisfies Fields<Animal>;
       this.store([{ type: 'pet.added', data: added }]);
       return added;
@@ -78,11 +83,30 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return before === undefined ? found : found.toReversed();
   }
 
+  async listByName(query: NamedAnimalsQuery): Promise<NamedAnimals> {
+    const { prefix, status, ids, categoryIds, after, limit, most } = query;
+    const conditions: readonly Condition[] = [
+      { sql: 'name_key >= ? AND substr(name_key, 1, length(?)) = ?', values: [prefix, prefix, prefix] },
+      ...(ids === undefined ? [] : [oneOf('id', ids)]),
+      ...(after === undefined ? [] : [{ sql: '(name_key, id) > (?, ?)', values: [after.nameKey, after.id] }]),
+    ];
+    const where = `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} ORDER BY name_key, id LIMIT ?`;
+    const read = this.query(where, [...conditions.flatMap(({ values }) => values), most]);
+    const animals = read
+      .filter((animal) => status === undefined || animal.status === status)
+      .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId))
+      .slice(0, limit);
+    const last = read[most - 1];
+    const isCut = last !== undefined && (animals.length < limit || animals.at(-1) === last);
+    return { animals, readTo: isCut ? { nameKey: animalNameKey(last.name), id: last.id } : undefined };
+  }
+
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal): Promise<Animal> {
     return this.atomically(() => {
       const { animal: changed, events } = decide(this.stateOf(id));
-      const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
-      this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
+      const update = 'UPDATE animals SET name = ?, category_id = ?, status = ?, name_key = ? WHERE id = ?';
+      const { name, categoryId, status } = changed;
+      this.database.run(update, [name, categoryId, status, animalNameKey(name), id]);
       this.store(events);
       return changed;
     });

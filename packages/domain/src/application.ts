@@ -77,6 +77,7 @@ export function animalUseCases(ports: AnimalPorts) {
   return {
     addAnimal: new animals.AddAnimal(ports),
     listAnimals: new animals.ListAnimals(ports),
+    listAnimalsByName: new animals.ListAnimalsByName(ports),
     getAnimal: new animals.GetAnimal(ports),
     changeAnimal: new animals.ChangeAnimal(ports),
     withdrawAnimal: new animals.WithdrawAnimal(ports),

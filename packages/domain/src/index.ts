@@ -56,7 +56,7 @@ export * from './kernel/domain-names.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
-export { escapeInvisible, hasVisible, INVISIBLE } from './kernel/text.js';
+export { escapeInvisible, hasVisible, INVISIBLE, nameKey, searchKey } from './kernel/text.js';
 export type { Transaction } from './kernel/transaction.js';
 export {
   DEFAULT_PAGE_SIZE,

@@ -1,5 +1,6 @@
 import {
   type AccountId,
+  type AnimalId,
   type Application,
   cursorOf,
   DAY,
@@ -128,6 +129,13 @@ function animals(setting: Setting) {
           for (const categoryIds of [undefined, [1n]])
             await application.listAnimals.execute({ status, limit, categoryIds, before: 50_000n });
         }
+      }
+    },
+    listAnimalsByName: async () => {
+      for (const after of [undefined, { nameKey: 'animal 15', id: 15n as AnimalId }]) {
+        for (const filter of [{}, { status: 'sold' as const }, { categoryIds: [7n] }, { ids: [5n, 15n, 10_000_000n] }])
+          await application.listAnimalsByName.execute({ name: 'ANIMAL 1', after, ...filter });
+        await application.listAnimalsByName.execute({ name: 'nobody', after, status: 'sold', categoryIds: [7n] });
       }
     },
     changeAnimal: async () => {

@@ -1,13 +1,17 @@
 import {
   AddAnimal,
   type Animal,
+  type AnimalId,
   animalChange,
+  animalNameKey,
   ChangeAnimal,
   type Condition,
   DEFAULT_PAGE_SIZE,
   GetAnimal,
+  int64From,
   ListAnimals,
-  type ListAnimalsInput,
+  ListAnimalsByName,
+  type NamePosition,
   newAnimal,
   PET_STATUSES,
   type PetStatus,
@@ -24,7 +28,7 @@ import { Conditions } from '../http/operations/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
 import { type PresentedPage, presentPage, sendPage } from '../http/operations/pages.js';
-import { Cursor, Int64s, Limit, OneOf } from '../http/operations/query-parameters.js';
+import { Cursor, Int64s, Limit, NamePrefix, OneOf } from '../http/operations/query-parameters.js';
 import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
@@ -40,7 +44,7 @@ import {
 const CURSOR = 'pets';
 
 /** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */
-export class ListAnimalsQuery implements ListAnimalsInput {
+export class ListAnimalsQuery {
   @Limit()
   limit?: number;
 
@@ -53,8 +57,11 @@ export class ListAnimalsQuery implements ListAnimalsInput {
   @Int64s('categoryId', 'Only animals of these categories.')
   categoryIds?: bigint[];
 
-  @Cursor(CURSOR)
-  after?: bigint;
+  @NamePrefix()
+  name?: string;
+
+  @Cursor(CURSOR, (text, { name }) => (name === undefined ? int64From(text) : namePosition(text, name)))
+  after?: bigint | NamePosition;
 }
 
 @Controller()
@@ -66,6 +73,7 @@ export class AnimalsController {
     private readonly idempotency: Idempotency,
     private readonly turns: Turns,
     private readonly listAnimals: ListAnimals,
+    private readonly listAnimalsByName: ListAnimalsByName,
     private readonly addAnimal: AddAnimal,
     private readonly getAnimal: GetAnimal,
     private readonly changeAnimal: ChangeAnimal,
@@ -77,7 +85,7 @@ export class AnimalsController {
     scope: 'pets:read',
     summary: 'List animals',
     description:
-      'Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address.',
+      'Lists animals by their identifiers, ascending; with `name` by their names. If there is another page, the `Link` header has its address.',
     success: { 200: ['A page of animals.', page('Pet', LUNA, { ...LUNA, id: 2, name: 'Milo' })] },
   })
   async list(
@@ -87,7 +95,7 @@ export class AnimalsController {
   ): Promise<string> {
     const text = queryOf(request.url);
     const read = async () => {
-      const { items, next } = await this.listAnimals.execute(query);
+      const { items, next } = await this.listed(query);
       return presentPage(CURSOR, text, presentAnimals(items), next);
     };
     const shared = await this.pages.of(request.caller.account, { key: text, read, ...this.turnsOf(query) });
@@ -174,9 +182,27 @@ export class AnimalsController {
     await this.withdrawAnimal.execute({ id, condition });
   }
 
-  /** Later pages share statements, unless they are of given animals or categories. */
-  private turnsOf({ ids, categoryIds, after, limit = DEFAULT_PAGE_SIZE }: ListAnimalsQuery) {
-    const isShared = after !== undefined && ids === undefined && categoryIds === undefined;
+  /** A page, and the position that the cursor of the next one has. */
+  private async listed({ limit, status, ids, categoryIds, name, after }: ListAnimalsQuery) {
+    const filter = { limit, status, ids, categoryIds };
+    if (name === undefined)
+      return this.listAnimals.execute({ ...filter, after: typeof after === 'bigint' ? after : undefined });
+    const position = typeof after === 'object' ? after : undefined;
+    const { items, next } = await this.listAnimalsByName.execute({ ...filter, name, after: position });
+    return { items, next: next && `${next.id}:${next.nameKey}` };
+  }
+
+  /** Later pages share statements, unless they are of given animals, categories or names. */
+  private turnsOf({ ids, categoryIds, name, after, limit = DEFAULT_PAGE_SIZE }: ListAnimalsQuery) {
+    const isShared = after !== undefined && name === undefined && ids === undefined && categoryIds === undefined;
     return isShared ? { turns: this.turns.pages, weight: limit } : { turns: this.turns.reads };
   }
+}
+
+/** The position in a cursor of animals by name. Undefined if it is none of this name's. */
+function namePosition(text: string, name: unknown): NamePosition | undefined {
+  const colon = text.indexOf(':');
+  const [id, nameKey] = [int64From(text.slice(0, colon)), text.slice(colon + 1)];
+  const isOfName = colon !== -1 && typeof name === 'string' && nameKey.startsWith(animalNameKey(name));
+  return id !== undefined && isOfName ? { id: id as AnimalId, nameKey } : undefined;
 }

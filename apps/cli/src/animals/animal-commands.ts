@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   type Application,
-  categoryNameKey,
+  nameKey,
   escapeInvisible,
   type ImportReport,
   MAX_PAGE_SIZE,
@@ -129,7 +129,7 @@ function categoriesIn(text: string | undefined, format: keyof typeof READERS): R
 
 /** Species are compared without regard to case, outer spaces and Unicode normal form. */
 function speciesKey(name: string): string {
-  return categoryNameKey(name.trim().normalize('NFC'));
+  return nameKey(name.trim().normalize('NFC'));
 }
 
 /** The ids of all categories by name and by `speciesKey`. */

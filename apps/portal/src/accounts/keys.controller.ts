@@ -35,14 +35,13 @@ import { Body, Controller, Get, Inject, Post, Query, Req } from '@nestjs/common'
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf, wholeNumber } from '../http/forms.js';
-import { Id, List, oneOf } from '../http/lists.js';
+import { Id, List, oneOf, searchText } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { logSecurity } from '../http/logs.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = MOST_OVERLAP / HOUR;
-const LONGEST_SEARCH = 100;
 
 /** The states in each list of keys. The first list is shown unless another is asked for. */
 const LISTS: Readonly<Record<string, readonly KeyState[]>> = {
@@ -287,13 +286,6 @@ function lifeFrom(text: string): number | undefined {
   if (days === undefined && text.trim() !== '')
     throw invalid('expiresIn', `must be 1 to ${LONGEST_LIFE} days, or empty for no expiry`);
   return days;
-}
-
-/** @throws InvalidInput */
-function searchText(text: string): string {
-  if (text.length > LONGEST_SEARCH || text.includes('\0'))
-    throw invalid('name', `must be at most ${LONGEST_SEARCH} characters`);
-  return text;
 }
 
 /** The key was found before, but its state doesn't allow the change: another tab or person was faster. */

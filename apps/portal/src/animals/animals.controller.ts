@@ -2,14 +2,17 @@ import {
   type Account,
   AddAnimal,
   type Animal,
+  type AnimalId,
   type CategoryId,
   checkAll,
   type Fields,
   hasScopes,
   int64From,
   ListAnimals,
+  ListAnimalsByName,
   ListCategories,
   MAX_PAGE_SIZE,
+  type NamePosition,
   newAnimal,
   type NewAnimal,
   PET_STATUSES,
@@ -18,7 +21,7 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
-import { address, EMPTY_PAGE, int64, List, oneOf, positionOf } from '../http/lists.js';
+import { address, EMPTY_PAGE, int64, List, oneOf, searchText } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 /** An account without this scope can only read, like its keys. */
@@ -33,6 +36,7 @@ class AnimalForm extends formOf(LABELS, 'add-') {}
 export class AnimalsController {
   constructor(
     private readonly listAnimals: ListAnimals,
+    private readonly listAnimalsByName: ListAnimalsByName,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
   ) {}
@@ -58,25 +62,20 @@ export class AnimalsController {
     } catch (error) {
       return this.showAnimals(account, query, form.refused(error));
     }
-    // The list stays as it was filtered, if that shows the new animal.
+    // The list stays as it was filtered, if that shows the new animal, which is the first of its page.
     const { status, categoryId } = listOf(query).wanted ?? {};
     const filter = {
       status: status === added.status ? status : undefined,
       categoryId: categoryId === added.categoryId ? categoryId : undefined,
     };
-    const shown = address('/catalogue', { ...filter, ...positionOf(added.id), added: added.id });
+    const shown = address('/catalogue', { ...filter, after: added.id + 1n, added: added.id });
     return redirect(`${shown}#animal-${added.id}`, 'animal-added');
   }
 
   private async showAnimals(account: Account, query: unknown, form: AnimalForm): Promise<Answer> {
     const list = listOf(query);
-    const { status, categoryId, id } = list.wanted ?? {};
-    const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
-    const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
-    const found =
-      list.wanted === undefined
-        ? EMPTY_PAGE
-        : await this.listAnimals.execute({ ...wanted, ...list.position(int64From) });
+    const { status, categoryId } = list.wanted ?? {};
+    const found = await this.found(list);
     const animals = found.items;
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([
@@ -97,8 +96,24 @@ export class AnimalsController {
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
       mayAdd: hasScopes({ account }, TO_ADD),
       tabs: list.tabs('status', [undefined, ...PET_STATUSES]),
-      paging: list.paging(found),
+      paging: found.paging,
     });
+  }
+
+  /** The newest animals, or those that were searched for. Digits are an id, and if no animal has it, a name. */
+  private async found(list: ReturnType<typeof listOf>) {
+    if (list.wanted === undefined) return { items: [], paging: list.paging(EMPTY_PAGE) };
+    const { status, categoryId, find } = list.wanted;
+    const filter = { status, categoryIds: categoryId === undefined ? undefined : [categoryId] };
+    const id = int64From(find ?? '');
+    if (find === undefined || id !== undefined) {
+      const ids = id === undefined ? undefined : [id];
+      const byId = await this.listAnimals.execute({ ...filter, ids, first: 'newest', ...list.position(int64From) });
+      if (find === undefined || byId.items.length > 0) return { items: byId.items, paging: list.paging(byId) };
+    }
+    const { after } = list.position(namePosition);
+    const named = await this.listAnimalsByName.execute({ ...filter, name: find, after });
+    return { items: named.items, paging: list.paging(named, (place) => `${place.id}:${place.nameKey}`) };
   }
 
   private async namesOf(categories: readonly CategoryId[]): Promise<ReadonlyMap<CategoryId, string>> {
@@ -109,6 +124,13 @@ export class AnimalsController {
 }
 
 function listOf(query: unknown) {
-  const checks = { status: oneOf(PET_STATUSES), categoryId: int64, id: int64 };
-  return new List('/catalogue', query, checks, { id: 'Id', categoryId: 'Category' });
+  const checks = { status: oneOf(PET_STATUSES), categoryId: int64, find: searchText };
+  return new List('/catalogue', query, checks, { find: 'Name or id', categoryId: 'Category' });
+}
+
+/** An id and the key of a name, such as `7:luna`. */
+function namePosition(text: string): NamePosition | undefined {
+  const [, digits = '', nameKey = ''] = /^(\d+):(.+)$/su.exec(text) ?? [];
+  const id = int64From(digits);
+  return id === undefined ? undefined : { id: id as AnimalId, nameKey };
 }

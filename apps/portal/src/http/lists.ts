@@ -4,8 +4,10 @@ import {
   INT64_MIN,
   int64From,
   invalid,
+  MAX_PAGE_SIZE,
   type Page,
   type PagePosition,
+  type PageRequest,
 } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -117,6 +119,40 @@ function position(text: string): number | undefined {
 
 function plus(value: number | undefined, more: number): number | undefined {
   return value === undefined ? undefined : value + more;
+}
+
+const LONGEST_SEARCH = 100;
+
+/** A check of a list's filter. @throws InvalidInput */
+export function searchText(text: string, name: string): string {
+  if (text.length > LONGEST_SEARCH || text.includes('\0'))
+    throw invalid(name, `must be at most ${LONGEST_SEARCH} characters`);
+  return text;
+}
+
+/** How many of the newest items a search reads that no index serves, and how many it shows. */
+const MOST_SEARCHED = 1_000;
+const MOST_SHOWN = 100;
+
+/**
+ * The matching ones among the newest items.
+ *
+ * @param read returns a page of them.
+ * @param matching returns the matching ones of a page.
+ */
+export async function searchNewest<Item, Position>(
+  read: (part: PageRequest<Position>) => Promise<Page<Item, Position>>,
+  matching: (items: readonly Item[]) => Promise<readonly Item[]>,
+): Promise<Page<Item, Position>> {
+  const found: Item[] = [];
+  let after: Position | undefined;
+  for (let searched = 0; searched < MOST_SEARCHED && found.length < MOST_SHOWN; searched += MAX_PAGE_SIZE) {
+    const { items, next } = await read({ after, limit: MAX_PAGE_SIZE });
+    found.push(...(await matching(items)));
+    if (next === undefined) break;
+    after = next;
+  }
+  return { items: found.slice(0, MOST_SHOWN), next: undefined, previous: undefined };
 }
 
 /** A check of a list's filter, and of a form's field. @throws InvalidInput */

@@ -202,7 +202,7 @@ export interface Views {
     readonly mayCancel: boolean;
     readonly mayComplete: boolean;
   };
-  readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
+  readonly messages: { readonly messages: readonly Message[]; readonly filter: Form; readonly paging: Paging };
   /** `/messages/{id}` */
   readonly message: { readonly message: Message };
   /** All webhooks, each with its last delivery. They are edited, and the form adds one, if the account `mayHaveSent` events. */

@@ -1,5 +1,6 @@
 import {
   type Account,
+  type AnimalId,
   CancelOrder,
   CompleteOrder,
   GetOrder,
@@ -7,13 +8,17 @@ import {
   int64From,
   ListAnimals,
   ListOrders,
+  MAX_PAGE_SIZE,
+  type Order,
+  type PageRequest,
   ORDER_STATUSES,
   requireScopes,
+  searchKey,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
-import { EMPTY_PAGE, Id, List, oneOf } from '../http/lists.js';
+import { EMPTY_PAGE, Id, List, oneOf, searchNewest, searchText } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 // What a key of the account needs for the same.
@@ -35,17 +40,12 @@ export class OrdersController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    const list = new List('/orders', query, { status: oneOf(ORDER_STATUSES) });
-    const newest = { accountId: account.id, first: 'newest' } as const;
-    const found =
-      list.wanted === undefined
-        ? EMPTY_PAGE
-        : await this.listOrders.execute({ ...newest, ...list.wanted, ...list.position(int64From) });
+    const list = listOf(query);
+    const found = await this.found(account, list);
     const orders = found.items;
-    const { items: animals } = await this.listAnimals.execute({ ids: orders.map(({ animalId }) => animalId) });
     return page('orders', {
       orders,
-      names: new Map(animals.map(({ id, name }) => [id, name])),
+      names: await this.namesOf(orders),
       filter: list.filter,
       tabs: list.tabs('status', [undefined, ...ORDER_STATUSES]),
       paging: list.paging(found),
@@ -86,4 +86,33 @@ export class OrdersController {
     const mayComplete = hasScopes({ account }, TO_COMPLETE);
     return page('order', { form, order, animal: items[0], mayCancel, mayComplete });
   }
+
+  private async found({ id: accountId }: Account, list: ReturnType<typeof listOf>) {
+    if (list.wanted === undefined) return EMPTY_PAGE;
+    const { status, find } = list.wanted;
+    const newest = { accountId, status, first: 'newest' } as const;
+    if (find === undefined) return this.listOrders.execute({ ...newest, ...list.position(int64From) });
+    const wanted = searchKey(find);
+    return searchNewest(
+      (part: PageRequest<bigint>) => this.listOrders.execute({ ...newest, ...part }),
+      async (orders) => {
+        const names = await this.namesOf(orders);
+        return orders.filter(({ id, animalId }) => {
+          const numbers = [String(id), String(animalId)];
+          return numbers.includes(find) || searchKey(names.get(animalId) ?? '').includes(wanted);
+        });
+      },
+    );
+  }
+
+  private async namesOf(orders: readonly Order[]): Promise<ReadonlyMap<AnimalId, string>> {
+    const ids = [...new Set(orders.map(({ animalId }) => animalId))];
+    const { items } = await this.listAnimals.execute({ ids, limit: MAX_PAGE_SIZE });
+    return new Map(items.map(({ id, name }) => [id, name]));
+  }
+}
+
+function listOf(query: unknown) {
+  const checks = { status: oneOf(ORDER_STATUSES), find: searchText };
+  return new List('/orders', query, checks, { find: 'Animal, its id or order' });
 }

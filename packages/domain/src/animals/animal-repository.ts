@@ -3,13 +3,36 @@ import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, NewAnimal, PetStatus } from './animal.js';
 
-export interface AnimalQuery extends PagePart<AnimalId> {
+export interface AnimalFilter {
   /** Only animals of this status. */
   readonly status?: PetStatus | undefined;
   /** Only these animals; an unknown id is simply absent. */
   readonly ids?: readonly AnimalId[] | undefined;
   /** Only animals of these categories. */
   readonly categoryIds?: readonly CategoryId[] | undefined;
+}
+
+export interface AnimalQuery extends AnimalFilter, PagePart<AnimalId> {}
+
+/** An animal's place in a list by name. */
+export interface NamePosition {
+  readonly nameKey: string;
+  readonly id: AnimalId;
+}
+
+export interface NamedAnimalsQuery extends AnimalFilter {
+  /** Only animals whose `animalNameKey` begins with it. */
+  readonly prefix: string;
+  readonly after?: NamePosition | undefined;
+  readonly limit: number;
+  /** How many animals with such a name may be read. */
+  readonly most: number;
+}
+
+export interface NamedAnimals {
+  readonly animals: readonly Animal[];
+  /** The last animal that was read, if `most` were read before `limit` matching ones were found. */
+  readonly readTo: NamePosition | undefined;
 }
 
 /**
@@ -26,6 +49,8 @@ export interface AnimalRepository {
   findById(id: AnimalId): Promise<Animal | undefined>;
   /** The matching animals, ascending by id. */
   list(query: AnimalQuery): Promise<readonly Animal[]>;
+  /** The matching animals, ascending by `animalNameKey` in the order of its code points, then by id. */
+  listByName(query: NamedAnimalsQuery): Promise<NamedAnimals>;
   /**
    * Stores the animal that `decide` returns, with its events. Until then the animal is locked, so no order for it is
    * placed or ends. Resolves to the stored animal.

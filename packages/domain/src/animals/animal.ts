@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
 import { checkAll, DomainError, errorCodes, invalid, kernelErrors, ours, ourText } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { hasAtMostCodePoints, hasVisible, isStorable } from '../kernel/text.js';
+import { atMostCodePoints, hasAtMostCodePoints, hasVisible, isStorable, searchKey } from '../kernel/text.js';
 
 export const animalErrors = errorCodes({
   order_in_progress: 'conflict',
@@ -205,4 +205,19 @@ export function validateName(name: string): void {
   if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
     throw invalid('name', ours`must be at most ${MAX_NAME_LENGTH} characters`);
   if (!isStorable(name)) throw invalid('name', ours`must not contain U+0000 or a lone surrogate`);
+}
+
+/**
+ * The key by which animals are found by the beginning of their names. It is cut to 255 characters, because lower case
+ * and NFC may be longer than the name, and an index has a limit.
+ */
+export function animalNameKey(name: string): string {
+  return atMostCodePoints(searchKey(name), MAX_NAME_LENGTH);
+}
+
+export const NAME_PREFIX_RULE = `must be 1 to ${MAX_NAME_LENGTH} characters in UTF-8, without U+0000`;
+
+/** Whether the text may be the beginning of a name. */
+export function isNamePrefix(text: string): boolean {
+  return text !== '' && hasAtMostCodePoints(text, MAX_NAME_LENGTH) && isStorable(text);
 }

@@ -1,4 +1,13 @@
-import { type Page, type PageRequest, readPage, requireFewIds } from '../kernel/page.js';
+import { invalid } from '../kernel/errors.js';
+import { INT64_MAX } from '../kernel/int64.js';
+import {
+  DEFAULT_PAGE_SIZE,
+  type Page,
+  type PageRequest,
+  readPage,
+  requireFewIds,
+  requirePageSize,
+} from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import {
   type Animal,
@@ -6,15 +15,19 @@ import {
   type AnimalChangeInput,
   type AnimalEdit,
   type AnimalId,
+  animalNameKey,
   animalNotFound,
   type AnimalWithdrawal,
   type CategoryId,
   decideChange,
   decideWithdrawal,
+  isNamePrefix,
+  NAME_PREFIX_RULE,
   newAnimal,
   type NewAnimalInput,
   type PetStatus,
 } from './animal.js';
+import type { AnimalFilter, NamePosition } from './animal-repository.js';
 import type { AnimalPorts } from './ports.js';
 
 export { ImportAnimals } from './import-animals.js';
@@ -28,7 +41,7 @@ export class AddAnimal {
   }
 }
 
-export interface ListAnimalsInput extends PageRequest<bigint> {
+interface AnimalFilterInput {
   readonly status?: PetStatus | undefined;
   /** Only these animals, at most 100. */
   readonly ids?: readonly bigint[] | undefined;
@@ -36,26 +49,75 @@ export interface ListAnimalsInput extends PageRequest<bigint> {
   readonly categoryIds?: readonly bigint[] | undefined;
 }
 
-/** A page of animals, ascending by id. */
+export interface ListAnimalsInput extends AnimalFilterInput, PageRequest<bigint> {
+  /** Default: the oldest. */
+  readonly first?: 'oldest' | 'newest';
+}
+
+/** A page of animals by id. */
 export class ListAnimals {
   constructor(private readonly ports: Pick<AnimalPorts, 'animals'>) {}
 
   /** @throws DomainError `invalid_parameter` */
   async execute(input: ListAnimalsInput = {}): Promise<Page<Animal, AnimalId>> {
-    requireFewIds('id', input.ids);
-    requireFewIds('categoryId', input.categoryIds);
+    const filter = animalFilter(input);
     return readPage(
       input as PageRequest<AnimalId>,
       ({ id }) => id,
-      (part) =>
-        this.ports.animals.list({
-          status: input.status,
-          ids: input.ids as readonly AnimalId[] | undefined,
-          categoryIds: input.categoryIds as readonly CategoryId[] | undefined,
-          ...part,
-        }),
+      async ({ after, before, limit }) => {
+        if (input.first !== 'newest') return this.ports.animals.list({ ...filter, after, before, limit });
+        // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
+        const position = before === undefined ? { before: after ?? (INT64_MAX as AnimalId) } : { after: before };
+        return (await this.ports.animals.list({ ...filter, ...position, limit })).toReversed();
+      },
     );
   }
+}
+
+/** The most animals that one search by name reads: with other filters it may have to read many that don't match. */
+const MOST_READ = 10_000;
+
+export interface ListAnimalsByNameInput extends AnimalFilterInput {
+  /** The beginning of a name, 1–255 characters. It is compared in NFC and without regard to case. */
+  readonly name: string;
+  readonly after?: NamePosition | undefined;
+  /** 1–100. Default: 20. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * A page of the animals whose names begin with a text, by `animalNameKey`, then by id. With other filters it may be short,
+ * even empty, and still have a next one.
+ */
+export class ListAnimalsByName {
+  constructor(private readonly ports: Pick<AnimalPorts, 'animals'>) {}
+
+  /** @throws DomainError `invalid_parameter` */
+  async execute(input: ListAnimalsByNameInput): Promise<Page<Animal, NamePosition>> {
+    const { name, after, limit = DEFAULT_PAGE_SIZE } = input;
+    if (!isNamePrefix(name)) throw invalid('name', NAME_PREFIX_RULE);
+    requirePageSize(limit);
+    const prefix = animalNameKey(name);
+    // One more than asked for shows whether another page follows.
+    const part = { prefix, after, limit: limit + 1, most: MOST_READ };
+    const { animals, readTo } = await this.ports.animals.listByName({ ...animalFilter(input), ...part });
+    const items = animals.slice(0, limit);
+    const last = items.at(-1);
+    const hasMore = animals.length > limit && last !== undefined;
+    const next = hasMore ? { nameKey: animalNameKey(last.name), id: last.id } : readTo;
+    return { items, next, previous: undefined };
+  }
+}
+
+function animalFilter({ status, ids, categoryIds }: AnimalFilterInput): AnimalFilter {
+  requireFewIds('id', ids);
+  requireFewIds('categoryId', categoryIds);
+  const filter = {
+    status,
+    ids: ids as readonly AnimalId[] | undefined,
+    categoryIds: categoryIds as readonly CategoryId[] | undefined,
+  } satisfies Required<AnimalFilter>;
+  return filter;
 }
 
 export class GetAnimal {

@@ -11,29 +11,18 @@ export const categoryErrors = errorCodes({
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
   readonly id: CategoryId;
-  /** Has the rules of an animal's name. No two new categories have the same `categoryNameKey` in NFC. */
+  /** Has the rules of an animal's name. No two new categories have the same `nameKey` in NFC. */
   readonly name: string;
 }
 
 /** Whether animals may be put into unknown categories: `strict` refuses that. */
 export type CategoryPolicy = 'open' | 'strict';
 
-/**
- * The key by which names are compared without regard to case. The comparison is in NFC, but the key isn't: names of
- * older categories may differ only in their normal form, and then the exact key is looked up first.
- *
- * One lower-casing isn't enough: σ and ς share the upper case Σ, and ß has the upper case SS. So the key is the lower
- * case of the upper case. The first lower-casing is for ẞ, which is its own upper case.
- */
-export function categoryNameKey(name: string): string {
-  return name.toLowerCase().toUpperCase().toLowerCase();
-}
-
 /** The state that `decideAddition` needs. */
 export interface AdditionState {
   /** A new id, which neither a category nor an animal has. */
   readonly id: CategoryId;
-  /** The category that has the name, by `categoryNameKey` in NFC. */
+  /** The category that has the name, by `nameKey` in NFC. */
   readonly namesake: Category | undefined;
 }
 
@@ -49,7 +38,7 @@ export function decideAddition({ id, namesake }: AdditionState, { name }: Pick<C
 /** The state that `decideNaming` needs. */
 export interface NamingState {
   readonly category: Category | undefined;
-  /** The category that has the name, by `categoryNameKey` in NFC. It may be the same one. */
+  /** The category that has the name, by `nameKey` in NFC. It may be the same one. */
   readonly namesake: Category | undefined;
 }
 

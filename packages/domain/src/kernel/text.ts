@@ -4,6 +4,28 @@ export function hasAtMostCodePoints(text: string, most: number): boolean {
   return [...text.slice(0, 2 * most + 1)].length <= most;
 }
 
+/**
+ * The key by which names are compared without regard to case. It isn't in NFC: names of older categories may differ only
+ * in their normal form, and then the exact key is looked up first.
+ *
+ * One lower-casing isn't enough: σ and ς share the upper case Σ, and ß has the upper case SS. So the key is the lower
+ * case of the upper case. The first lower-casing is for ẞ, which is its own upper case. Σ gets ς at the end of a word
+ * alone, so a beginning of a name wouldn't begin its key.
+ */
+export function nameKey(name: string): string {
+  return name.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** The form of a text in which a part of it is found, whatever its case and normal form. */
+export function searchKey(text: string): string {
+  return nameKey(text.normalize('NFC')).normalize('NFC');
+}
+
+/** The first `most` Unicode code points of the text. */
+export function atMostCodePoints(text: string, most: number): string {
+  return text.length <= most ? text : [...text].slice(0, most).join('');
+}
+
 const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
 
 /** Whether UTF-8 and PostgreSQL's `text` can store it. */

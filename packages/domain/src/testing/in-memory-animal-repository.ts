@@ -1,6 +1,21 @@
-import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, Fields, NewAnimal } from '../animals/animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  animalNameKey,
+  type AnimalState,
+  type CategoryId,
+  type DecidedAnimal,
+  type Fields,
+  type NewAnimal,
+} from '../animals/animal.js';
 import type { AnimalToImport } from '../animals/animal-importer.js';
-import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
+import type {
+  AnimalFilter,
+  AnimalQuery,
+  AnimalRepository,
+  NamedAnimals,
+  NamedAnimalsQuery,
+} from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
 import type { InMemoryEventFeed } from './in-memory-event-feed.js';
@@ -26,15 +41,35 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return this.animals.get(id);
   }
 
-  async list({ status, ids, categoryIds, after, before, limit }: AnimalQuery): Promise<readonly Animal[]> {
-    return [...this.animals.values()]
+  async list({ after, before, limit, ...filter }: AnimalQuery): Promise<readonly Animal[]> {
+    return this.matching(filter)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
-      .filter((animal) => status === undefined || animal.status === status)
-      .filter((animal) => ids === undefined || ids.includes(animal.id))
-      .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId))
       .filter((animal) => after === undefined || animal.id > after)
       .filter((animal) => before === undefined || animal.id < before)
       .slice(...(before === undefined ? [0, limit] : [-limit]));
+  }
+
+  async listByName({ prefix, after, limit, most, ...filter }: NamedAnimalsQuery): Promise<NamedAnimals> {
+    const { ids } = filter;
+    const named = this.matching({ ids })
+      .filter(({ name }) => animalNameKey(name).startsWith(prefix))
+      .sort(compareNames)
+      .filter(
+        ({ id, name }) => after === undefined || compareNames({ id, name }, { id: after.id, name: after.nameKey }) > 0,
+      );
+    const read = named.slice(0, most);
+    const wanted = new Set(this.matching(filter));
+    const animals = read.filter((animal) => wanted.has(animal)).slice(0, limit);
+    const last = read[most - 1];
+    const isCut = last !== undefined && (animals.length < limit || animals.at(-1) === last);
+    return { animals, readTo: isCut ? { nameKey: animalNameKey(last.name), id: last.id } : undefined };
+  }
+
+  private matching({ status, ids, categoryIds }: AnimalFilter): Animal[] {
+    return [...this.animals.values()]
+      .filter((animal) => status === undefined || animal.status === status)
+      .filter((animal) => ids === undefined || ids.includes(animal.id))
+      .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId));
   }
 
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal> {
@@ -106,4 +141,15 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     this.animals.set(id, animal);
     return animal;
   }
+}
+
+/** By key and id. JavaScript compares UTF-16, in whose order U+FFFD is behind U+1F408. */
+function compareNames(one: Pick<Animal, 'id' | 'name'>, other: Pick<Animal, 'id' | 'name'>): number {
+  const [key, otherKey] = [sortKey(one.name), sortKey(other.name)];
+  if (key !== otherKey) return key < otherKey ? -1 : 1;
+  return Number(one.id > other.id) - Number(one.id < other.id);
+}
+
+function sortKey(name: string): string {
+  return [...animalNameKey(name)].map((character) => String(character.codePointAt(0)).padStart(7, '0')).join('');
 }

@@ -82,7 +82,9 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   async search({ accountId, states, at, name, after, before, limit }: KeySearch): Promise<readonly ApiKey[]> {
     const found = this.keysOf(accountId)
       .filter((key) => states.includes(keyState(key, at)))
-      .filter((key) => name === undefined || key.name?.toLowerCase().includes(name.toLowerCase()))
+      .filter(
+        (key) => name === undefined || (key.name !== undefined && searchable(key.name).includes(searchable(name))),
+      )
       .reverse();
     if (before !== undefined) return found.filter(({ id }) => id > before).slice(-limit);
     return found.filter(({ id }) => after === undefined || id < after).slice(0, limit);
@@ -177,4 +179,8 @@ function latestFirst(uses: ReadonlyMap<string, Instant>): readonly OperationUse[
   return [...uses]
     .map(([operation, lastUsedAt]) => ({ operation, lastUsedAt }))
     .sort((one, other) => other.lastUsedAt - one.lastUsedAt);
+}
+
+function searchable(name: string): string {
+  return name.normalize('NFC').toLowerCase();
 }

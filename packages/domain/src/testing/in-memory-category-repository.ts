@@ -1,14 +1,14 @@
 import type { CategoryId } from '../animals/animal.js';
-import {
-  type AdditionState,
-  type Category,
-  categoryNameKey,
-  type CategoryPolicy,
-  type NamedCategory,
-  type NamingState,
-  type DeletionState,
+import type {
+  AdditionState,
+  Category,
+  CategoryPolicy,
+  NamedCategory,
+  NamingState,
+  DeletionState,
 } from '../categories/category.js';
 import type { CategoryQuery, CategoryRepository } from '../categories/category-repository.js';
+import { nameKey } from '../kernel/text.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { remember } from './in-memory-idempotency-records.js';
 
@@ -54,7 +54,7 @@ export class InMemoryCategoryRepository implements CategoryRepository {
   }
 
   private namesakeOf(name: string): Category | undefined {
-    const keyOf = (text: string) => categoryNameKey(text).normalize('NFC');
+    const keyOf = (text: string) => nameKey(text).normalize('NFC');
     return [...this.categories.values()].find((category) => keyOf(category.name) === keyOf(name));
   }
 

@@ -74,7 +74,10 @@ function searchOf({ accountId, states, at, name, after, before, limit }: KeySear
     ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED} OFFSET 0`
     : 'SELECT * FROM api_keys WHERE account_id = $1';
   const values: unknown[] = [accountId, new Date(at), states, before ?? after ?? INT64_MAX, limit];
-  const isNamed = name === undefined ? '' : `AND name ILIKE $${values.push(`%${name.replace(/[\\%_]/g, '\\$&')}%`)}`;
+  const isNamed =
+    name === undefined
+      ? ''
+      : `AND normalize(name, NFC) ILIKE $${values.push(`%${name.normalize('NFC').replace(/[\\%_]/g, '\\$&')}%`)}`;
   return {
     name: ['api keys search', isCurrent && 'current', isBack && 'back', name !== undefined && 'named']
       .filter((part) => part !== false)

@@ -1,8 +1,8 @@
-import { type Animal, PET_JSON_FIELDS } from '@adoption-store/domain';
+import { PET_JSON_FIELDS } from '@adoption-store/domain';
 import { Columns } from '../database/columns.js';
-import { animalSchema } from './animal.schema.js';
+import { type AnimalRow, animalSchema } from './animal.schema.js';
 
-export const columns = new Columns<Animal>(animalSchema);
+export const columns = new Columns<AnimalRow>(animalSchema);
 
 /** SQL that stores the event of each added animal, in the order of the rows, with the text of `petJsonText`. */
 export function storeAdditions(rows: string): string {

@@ -6,7 +6,10 @@ import type {
   AnimalState,
   CategoryId,
   DecidedAnimal,
+  Fields,
   Instant,
+  NamedAnimals,
+  NamedAnimalsQuery,
   NewAnimal,
   PetStatus,
   Transaction,
@@ -16,6 +19,17 @@ import type { PageStart, TypeOrmAnimalRepository } from './typeorm-animal-reposi
 
 /** The most animals in one result of PostgreSQL. Decoding them blocks the event loop for some milliseconds. */
 const MOST_ANIMALS = 2_000;
+
+/** Whether pages with this field share a statement. A new filter of a query must be decided here, or it doesn't compile. */
+const IS_SHARED = {
+  status: true,
+  ids: false,
+  categoryIds: false,
+  after: true,
+  before: false,
+  limit: true,
+} satisfies Fields<AnimalQuery>;
+const SINGLE = (Object.keys(IS_SHARED) as (keyof AnimalQuery)[]).filter((field) => !IS_SHARED[field]);
 
 type Pages = Batch<PageStart, readonly Animal[]>;
 
@@ -50,12 +64,15 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { status, ids, categoryIds, after, before, limit } = query;
-    const isLater = after !== undefined && before === undefined;
+    const { status, after, limit } = query;
     // A first page isn't batched: there are few different ones, and `SharedReads` already shares one answer among
     // equal requests.
-    if (!isLater || ids !== undefined || categoryIds !== undefined) return this.animals.list(query);
+    if (after === undefined || SINGLE.some((field) => query[field] !== undefined)) return this.animals.list(query);
     return this.pagesOf(status, limit).add({ status, after });
+  }
+
+  listByName(query: NamedAnimalsQuery): Promise<NamedAnimals> {
+    return this.animals.listByName(query);
   }
 
   change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal> {

@@ -15,6 +15,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { INSUFFICIENT_PRIVILEGE, isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
 import { columns, storeAdditions } from './additions.js';
+import { rowOf } from './animal.schema.js';
 
 /** The database ends an import after an hour, in case its process is frozen. Replaces shorter timeouts of the role. */
 const LIMITS = { statement_timeout: '1h', idle_in_transaction_session_timeout: '1h' };
@@ -158,7 +159,7 @@ type Field = string | number | bigint | null;
 async function* linesOf(parts: AsyncIterable<readonly AnimalToImport[]>): AsyncGenerator<string> {
   let position = 0;
   for await (const part of parts) {
-    const values = columns.valuesOf(part.map(({ animal }) => animal)) as Field[][];
+    const values = columns.valuesOf(part.map(({ animal }) => rowOf(animal))) as Field[][];
     const rows = part.map(({ line, id }, index) => {
       position += 1;
       return [position, line, id ?? null, ...values.map((column) => column[index] ?? null)].map(fieldOf).join('\t');

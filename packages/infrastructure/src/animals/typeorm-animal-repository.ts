@@ -8,9 +8,10 @@ import {
   type CategoryPolicy,
   type DecidedAnimal,
   DomainError,
-  type Fields,
   type Instant,
   INT64_MIN,
+  type NamedAnimals,
+  type NamedAnimalsQuery,
   type NewAnimal,
   type Order,
   PET_STATUSES,
@@ -24,9 +25,11 @@ import { queryPrepared, readPrepared, type Statement } from '../database/prepare
 import { inTransaction } from '../database/transactions.js';
 import { addEvents, eventValues, storeEvents } from '../events/outbox.js';
 import { columns, storeAdditions } from './additions.js';
-import { animalSchema } from './animal.schema.js';
+import { animalSchema, rowOf } from './animal.schema.js';
 
 const SELECT = `SELECT ${columns.list()} FROM animals`;
+
+const SELECT_NAMED = `SELECT ${columns.list()}, name_key FROM animals`;
 
 const LEAST_ID = `'${INT64_MIN}'::bigint`;
 
@@ -109,28 +112,23 @@ function listOf(query: AnimalQuery): ListStatement {
 }
 
 /** The condition of each field of a query, with the place of its value. */
-const FILTERS = [
-  ['status', (place: string) => `status = ${place}`],
-  ['ids', (place: string) => `id = ANY(${place})`],
-  ['categoryIds', (place: string) => `category_id = ANY(${place})`],
-  ['after', (place: string) => `id > ${place}`],
-  ['before', (place: string) => `id < ${place}`],
-] as const;
+const FILTERS = {
+  status: (place) => `status = ${place}`,
+  ids: (place) => `id = ANY(${place})`,
+  categoryIds: (place) => `category_id = ANY(${place})`,
+  after: (place) => `id > ${place}`,
+  before: (place) => `id < ${place}`,
+} satisfies Readonly<Record<Exclude<keyof AnimalQuery, 'limit'>, (place: string) => string>>;
+
+type Filter = keyof typeof FILTERS;
 
 function listByFilters(query: AnimalQuery): ListStatement {
-  const names = ['animals'];
   const values: unknown[] = [query.limit];
-  const conditions: string[] = [];
-  for (const [field, condition] of FILTERS) {
-    const value = query[field];
-    if (value === undefined) continue;
-    names.push(field);
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  }
+  const used = (Object.keys(FILTERS) as Filter[]).filter((field) => query[field] !== undefined);
+  const conditions = used.map((field) => FILTERS[field](`$${values.push(query[field])}`));
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return {
-    name: names.join(' '),
+    name: ['animals', ...used].join(' '),
     text: `${SELECT}${where} ORDER BY id${directionOf(query.before)} LIMIT $1`,
     values,
   };
@@ -196,9 +194,56 @@ function startOf({ after, before }: AnimalQuery) {
   return { name: '', comparison: `>= (category, wanted, ${LEAST_ID})` };
 }
 
+/**
+ * A range of the index of names, and no more than `most` rows of it, whatever the other filters leave of them. The last
+ * of these rows is there even if it doesn't match: it tells how far was read.
+ */
+function listOfNamed({ prefix, status, ids, categoryIds, after, limit, most }: NamedAnimalsQuery): ListStatement {
+  const values: unknown[] = [limit, most, prefix];
+  const parts = ['animals named'];
+  const conditionOf = (part: string, value: unknown, condition: (place: string) => string) => {
+    if (value === undefined) return 'true';
+    parts.push(part);
+    return condition(`$${values.push(value)}`);
+  };
+  const range = [
+    'name_key >= $3',
+    conditionOf('end', keyBehind(prefix), (place) => `name_key < ${place}`),
+    conditionOf('after', after?.id, (place) => `(name_key, id) > ($${values.push(after?.nameKey)}, ${place})`),
+  ].join(' AND ');
+  // The given animals are few, so they are read first. OFFSET 0 keeps PostgreSQL from reading all with the name.
+  const given = conditionOf('ids', ids, (place) => `(${SELECT_NAMED} WHERE id = ANY(${place}) OFFSET 0) AS given`);
+  const matches = [
+    conditionOf('status', status, FILTERS.status),
+    conditionOf('categoryIds', categoryIds, FILTERS.categoryIds),
+  ].join(' AND ');
+  return {
+    name: parts.join(' '),
+    text: `
+    SELECT ${matches} AS matches, number = $2 AS is_last, name_key, ${columns.list()} FROM (
+      SELECT *, row_number() OVER (ORDER BY name_key, id) AS number FROM ${ids === undefined ? 'animals' : given}
+      WHERE ${range} ORDER BY name_key, id LIMIT $2
+    ) AS named
+    WHERE ${matches} OR number = $2 ORDER BY name_key, id LIMIT $1`,
+    values,
+  };
+}
+
+/** The least text behind all that begin with the prefix, in the order of code points. Undefined if there is none. */
+function keyBehind(prefix: string): string | undefined {
+  const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === 0x10_ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  // There are no characters from U+D800 to U+DFFF.
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+}
+
 function directionOf(before: AnimalId | undefined): '' | ' DESC' {
   return before === undefined ? '' : ' DESC';
 }
+
+type NamedRow = readonly [matches: boolean, isLast: boolean, nameKey: string, ...animal: unknown[]];
 
 type PageRow = readonly [place: number, ...animal: unknown[]];
 
@@ -214,14 +259,14 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       if (outcome instanceof DomainError) throw outcome;
       return inserted(outcome);
     }
-    const values = columns.valuesOf([animal]).flat();
+    const values = columns.valuesOf([rowOf(animal)]).flat();
     return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 
   /** Stores each animal under a new id, in the given order. For a refused one the result has its error. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly (Animal | DomainError)[]> {
     if (this.policy === 'strict') return this.addKnown(animals);
-    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
+    return columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals.map(rowOf))));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -232,6 +277,17 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     const { values, ...statement } = listOf(query);
     const animals = columns.fromRows(await readPrepared(this.dataSource, statement, values));
     return query.before === undefined ? animals : animals.toReversed();
+  }
+
+  async listByName(query: NamedAnimalsQuery): Promise<NamedAnimals> {
+    const { values, ...statement } = listOfNamed(query);
+    const rows = await readPrepared<NamedRow>(this.dataSource, statement, values);
+    const matching = rows.filter(([matches]) => matches);
+    const animals = columns.fromRows(matching, 3);
+    const [last] = rows.slice(-1);
+    const [end] = columns.fromRows(rows.slice(-1), 3);
+    if (last === undefined || end === undefined || !last[1]) return { animals, readTo: undefined };
+    return { animals, readTo: { nameKey: last[2], id: end.id } };
   }
 
   /** Several pages of one size, with one statement. Either all starts have a status, or none has. */
@@ -252,8 +308,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     return inTransaction(this.dataSource, async (manager) => {
       const { animal: changed, events } = decide(await lockedState(manager, id));
       if (this.policy === 'strict' && named !== undefined) await lockCategory(manager, named);
-      const { name, categoryId, status } = changed;
-      await manager.update(animalSchema, { id }, { name, categoryId, status } satisfies Fields<NewAnimal>);
+      await manager.update(animalSchema, { id }, rowOf(changed));
       await addEvents(manager, events);
       return changed;
     });
@@ -271,7 +326,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     animals: readonly NewAnimal[],
     transaction?: Transaction,
   ): Promise<readonly (Animal | DomainError)[]> {
-    const values = columns.valuesOf(animals);
+    const values = columns.valuesOf(animals.map(rowOf));
     const stored = columns.fromRows(await queryPrepared(this.dataSource, ADD_ALL_KNOWN, values, transaction));
     // All animals of a known category were stored, in the given order.
     const known = new Set(stored.map(({ categoryId }) => categoryId));

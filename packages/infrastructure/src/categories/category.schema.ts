@@ -3,7 +3,7 @@ import { EntitySchema } from 'typeorm';
 import { int64Column } from '../database/columns.js';
 
 export type CategoryRow = Category & {
-  /** The domain's `categoryNameKey` of the name. Compared in NFC. Not selected by default. */
+  /** The domain's `nameKey` of the name. Compared in NFC. Not selected by default. */
   readonly nameKey?: string;
 };
 

@@ -2,7 +2,7 @@ import {
   type AdditionState,
   type Category,
   type CategoryId,
-  categoryNameKey,
+  nameKey,
   categoryNameTaken,
   type CategoryQuery,
   type CategoryRepository,
@@ -139,7 +139,7 @@ async function isCategoryUsed(manager: EntityManager, id: CategoryId): Promise<b
 }
 
 async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {
-  const [row] = await manager.query<Readonly<Record<string, unknown>>[]>(FIND_NAMESAKE, [categoryNameKey(name)]);
+  const [row] = await manager.query<Readonly<Record<string, unknown>>[]>(FIND_NAMESAKE, [nameKey(name)]);
   return row && columns.fromRow(row);
 }
 
@@ -147,7 +147,7 @@ async function findNamesake(manager: EntityManager, name: string): Promise<Categ
  * @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name.
  */
 async function store(manager: EntityManager, category: Category): Promise<Category> {
-  const row = { ...category, nameKey: categoryNameKey(category.name) };
+  const row = { ...category, nameKey: nameKey(category.name) };
   try {
     // A savepoint, because PostgreSQL refuses further statements of a transaction after a failed one.
     await manager.transaction((within) => within.upsert(categorySchema, row, ['id']));

@@ -3,6 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
 import { fillCanonicalAddresses } from './fill-canonical-addresses.js';
+import { fillNameKeys } from './fill-name-keys.js';
 import { limitPrivileges } from './limit-privileges.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
@@ -47,6 +48,7 @@ export async function migrate(
     await untilUnlocked(async () => {
       await source.runMigrations({ transaction: 'each' });
       await fillCanonicalAddresses(lock);
+      await fillNameKeys(lock);
       await limitPrivileges(lock);
     }, onEvent);
   } catch (error) {

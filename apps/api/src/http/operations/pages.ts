@@ -20,7 +20,8 @@ export function decodeCursor<Position>(
   read: (text: string) => Position | undefined,
 ): Position | undefined {
   if (typeof cursor !== 'string') return undefined;
-  const text = Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1] ?? '';
+  const decoded = Buffer.from(cursor, 'base64url').toString();
+  const text = decoded.slice(resource.length + 1, decoded.lastIndexOf(':'));
   return encodeCursor(resource, text) === cursor ? read(text) : undefined;
 }
 

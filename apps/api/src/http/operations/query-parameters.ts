@@ -1,7 +1,17 @@
-import { DEFAULT_PAGE_SIZE, INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64From } from '@adoption-store/domain';
+import {
+  DEFAULT_PAGE_SIZE,
+  INT64_MAX,
+  INT64_MIN,
+  isNamePrefix,
+  MAX_IDS,
+  MAX_NAME_LENGTH,
+  MAX_PAGE_SIZE,
+  NAME_PREFIX_RULE,
+  int64From,
+} from '@adoption-store/domain';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals } from 'class-validator';
+import { ArrayMaxSize, IsIn, IsInt, IsOptional, NotEquals, ValidateBy } from 'class-validator';
 import { decodeCursor } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
@@ -106,12 +116,31 @@ export function Int64s(name: string, description: string): PropertyDecorator {
   );
 }
 
+/** The query parameter `name`, the beginning of an animal's name. */
+export function NamePrefix(): PropertyDecorator {
+  const description =
+    'Beta. Only animals whose name begins with this text, compared in Unicode NFC and without regard to case. They are ' +
+    'ordered by the folded name, then by identifier. One request looks at 10,000 such names at most: with other ' +
+    'filters a page may be short, even empty, and still have a `Link` to the next one. Follow it until there is none.';
+  const schema = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH, examples: ['Lu'] };
+  const validate = (value: unknown) => typeof value === 'string' && isNamePrefix(value);
+  const defaultMessage = () => `name ${NAME_PREFIX_RULE}, given once`;
+  return applyDecorators(
+    Parameter(parameterIn('query', 'name', description, schema)),
+    IsOptional(),
+    ValidateBy({ name: 'isNamePrefix', validator: { validate, defaultMessage } }),
+  );
+}
+
 /**
  * The query parameter `cursor`, decoded to the position where the previous page ended. Cursors of other lists are refused.
  *
- * @param read reads the position. Default: the last id, an int64.
+ * @param read reads the position, in a query with these parameters. Default: the last id, an int64.
  */
-export function Cursor(resource: string, read: (text: string) => unknown = int64From): PropertyDecorator {
+export function Cursor(
+  resource: string,
+  read: (text: string, parameters: Readonly<Record<string, unknown>>) => unknown = int64From,
+): PropertyDecorator {
   return applyDecorators(
     Parameter(
       parameterIn(
@@ -123,8 +152,8 @@ export function Cursor(resource: string, read: (text: string) => unknown = int64
       'Cursor',
     ),
     // An invalid cursor becomes false, which is refused. Undefined would count as absent.
-    Transform(({ value }: { value: unknown }) =>
-      value === undefined ? undefined : (decodeCursor(resource, value, read) ?? false),
+    Transform(({ value, obj }: { value: unknown; obj: Readonly<Record<string, unknown>> }) =>
+      value === undefined ? undefined : (decodeCursor(resource, value, (text) => read(text, obj)) ?? false),
     ),
     IsOptional(),
     NotEquals(false, { message: 'cursor must be one that a Link header gave' }),

@@ -40,5 +40,14 @@ export function refuseQuery(url: string): void {
 }
 
 function parameters(text: string) {
-  return parse(text, '&', '=', { maxKeys: 0 });
+  return parse(text, '&', '=', { maxKeys: 0, decodeURIComponent: decoded });
+}
+
+/** What isn't UTF-8 gets a lone surrogate, which no parameter accepts. Node.js would read U+FFFD. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return `${text}\ud800`;
+  }
 }

@@ -59,6 +59,8 @@ export function animalImporterSuite(
         { id: third?.id, name: 'third', categoryId: 1n, status: 'available' },
       ]);
       expect(outcome).toEqual({ refused: none, newIds: [first?.id, third?.id] });
+      const named = { prefix: 'third', limit: 10, most: 10 };
+      expect((await ports.animals.listByName(named)).animals).toEqual([third]);
     });
 
     it('stores the event of each animal, and none of an import that isn’t stored', async () => {

@@ -1,13 +1,14 @@
 import {
   type Animal,
   type AnimalId,
+  animalNameKey,
   type AnimalState,
   type CategoryId,
   type DecidedAnimal,
   newAnimal,
   PET_STATUSES,
 } from '../../animals/animal.js';
-import type { AnimalQuery, AnimalRepository } from '../../animals/animal-repository.js';
+import type { AnimalQuery, AnimalRepository, NamedAnimalsQuery } from '../../animals/animal-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import { ORDER_STATUSES } from '../../orders/order.js';
@@ -25,7 +26,7 @@ const luna = (input: Partial<Parameters<typeof newAnimal>[0]> = {}) =>
 export function animalRepositorySuite(framework: TestFramework, name: string, open: OpenAnimals): void {
   framework.describe(`an animal repository (${name})`, () => {
     const store = openStore(framework, open);
-    for (const [what, suite] of Object.entries({ additions, changes, withdrawals }))
+    for (const [what, suite] of Object.entries({ additions, changes, withdrawals, names }))
       framework.describe(what, () => {
         suite(framework, store);
       });
@@ -318,6 +319,121 @@ function changes({ it, expect }: TestFramework, store: Store): void {
     await store.withdraw(id);
     for (const read of await readers()) expect(read[0]?.id === id).toBe(false);
     await before;
+  });
+}
+
+function names({ it, expect }: TestFramework, store: Store): void {
+  const category = 4_712n as CategoryId;
+  /** Only this test's animals: their names begin with a word of their own. */
+  const listed = (word: string, query: Partial<NamedAnimalsQuery> = {}) =>
+    store.animals.listByName({ prefix: animalNameKey(word), limit: 1_000, most: 1_000, ...query });
+  const addAll = async (...all: readonly string[]) => {
+    const added: Animal[] = [];
+    for (const each of all) added.push(await store.add({ name: each }));
+    return added;
+  };
+  const namesOf = (animals: readonly Animal[]) => animals.map(({ name }) => name);
+
+  it('are found by their beginning, in any script and without regard to case and normal form', async () => {
+    await addAll(
+      'Étoile',
+      'étoile 2',
+      'E\u0301TOILE',
+      'Etoile',
+      'Барсик',
+      'БАРС',
+      'Бар',
+      '露娜娜',
+      '露娜',
+      '露',
+      'Τάσος',
+      'ΤΆΣΟΣ Β',
+    );
+    expect(namesOf((await listed('étoile')).animals)).toEqual(['Étoile', 'E\u0301TOILE', 'étoile 2']);
+    expect(namesOf((await listed('барс')).animals)).toEqual(['БАРС', 'Барсик']);
+    expect(namesOf((await listed('露娜')).animals)).toEqual(['露娜', '露娜娜']);
+    expect(namesOf((await listed('τάσος')).animals)).toEqual(['Τάσος', 'ΤΆΣΟΣ Β']);
+    expect(namesOf((await listed('etoiles')).animals)).toEqual([]);
+  });
+
+  it('are in the order of the code points of their keys, then of the ids', async () => {
+    const behind = ['zz', 'zz', 'ZZ a', 'zz\ud7ff', 'zz\ue000', 'zz\ufffd', 'zz🐈', 'zz\u{10ffff}', 'zz\u{10ffff}🐈'];
+    const added = await addAll(...behind.toReversed(), 'zy', 'z{');
+    const { animals } = await listed('zz');
+    expect(namesOf(animals)).toEqual(behind);
+    expect(animals[0]).toEqual(added[7]);
+    for (const end of ['\ud7ff', '\u{10ffff}', '🐈'])
+      expect((await listed(`zz${end}`)).animals).toEqual(animals.filter(({ name }) => name.startsWith(`zz${end}`)));
+  });
+
+  it('%, _, \\ and every other character are themselves', async () => {
+    const all = await addAll(...TEXTS.map((text) => `wild ${text}`), 'wild %', 'wild \\', 'wildx');
+    for (const { id, name } of all) expect(idsOf((await listed(name)).animals)).toContain(id);
+    expect(namesOf((await listed('wild %')).animals)).toEqual(['wild %']);
+    expect(namesOf((await listed('wild_')).animals)).toEqual([]);
+  });
+
+  it('are stored and found however long they and their keys are', async () => {
+    // The key of the first is longer than its name, and that of the second has the most bytes.
+    for (const character of ['\u1fb7', '\u{1d160}', '\u{1d1bb}', '🐈']) {
+      const name = character.repeat(255);
+      const animal = await store.add({ name });
+      expect(idsOf((await listed(name)).animals)).toEqual([animal.id]);
+    }
+  });
+
+  it('go on behind an animal, and only those that match each filter are listed', async () => {
+    const added = await addAll(...Array.from({ length: 9 }, (_, index) => `Filo ${Math.floor(index / 3)}`));
+    const ids = idsOf(added);
+    const sold = added
+      .filter((_, index) => index % 2 === 0)
+      .map((animal): Animal => ({ ...animal, status: 'sold', categoryId: category }));
+    for (const animal of sold) await store.animals.change(animal.id, () => eventless(animal));
+    const after = { nameKey: 'filo 1', id: present(ids[4]) };
+    expect(idsOf((await listed('filo')).animals)).toEqual(ids);
+    expect(idsOf((await listed('filo', { after: { nameKey: 'fil', id: present(ids[8]) } })).animals)).toEqual(ids);
+    expect(await listed('filo', { limit: 2 })).toEqual({ animals: [sold[0], added[1]], readTo: undefined });
+    expect(idsOf((await listed('filo', { after })).animals)).toEqual(ids.slice(5));
+    expect(
+      idsOf((await listed('filo', { after, ids: [...ids.slice(3, 7), ...UNKNOWN] as AnimalId[] })).animals),
+    ).toEqual(ids.slice(5, 7));
+    for (const filter of [
+      { status: 'sold' } as const,
+      { categoryIds: [category, category] },
+      { status: 'sold', categoryIds: [category] } as const,
+    ]) {
+      expect((await listed('filo', filter)).animals).toEqual(sold);
+      expect((await listed('filo', { ...filter, after, limit: 1 })).animals).toEqual([sold[3]]);
+      expect((await listed('filo', { ...filter, ids: ids.slice(0, 2) })).animals).toEqual([sold[0]]);
+    }
+  });
+
+  it('are read up to a number, and the list tells where it ended', async () => {
+    const added = await addAll('Cut a', 'Cut b', 'Cut c', 'Cut d');
+    const at = (index: number) => ({ nameKey: `cut ${'abcd'[index]}`, id: present(added[index]).id });
+    const page = (query: Partial<NamedAnimalsQuery>) => listed('cut', query);
+    const nothing = { status: 'sold', most: 2 } as const;
+    expect(await page(nothing)).toEqual({ animals: [], readTo: at(1) });
+    expect(await page({ ...nothing, after: at(1) })).toEqual({ animals: [], readTo: at(3) });
+    expect(await page({ ...nothing, after: at(2) })).toEqual({ animals: [], readTo: undefined });
+    expect(await page({ most: 2 })).toEqual({ animals: added.slice(0, 2), readTo: at(1) });
+    expect(await page({ most: 2, limit: 1 })).toEqual({ animals: added.slice(0, 1), readTo: undefined });
+  });
+
+  it('follow changes and withdrawals', async () => {
+    const animal = present((await addAll('Rename me'))[0]);
+    const renamed = { ...animal, name: 'Nuevo' };
+    await store.animals.change(animal.id, () => eventless(renamed));
+    expect((await listed('rename')).animals).toEqual([]);
+    expect((await listed('NUEVO')).animals).toEqual([renamed]);
+    await store.withdraw(animal.id);
+    expect((await listed('nuevo')).animals).toEqual([]);
+  });
+
+  it('are found of animals that are added at once, and in a transaction', async () => {
+    const added = await atOnce(30, (index) => store.add({ name: `Many ${index}` }));
+    added.push(await store.transact((transaction) => store.animals.add(luna({ name: 'Many' }), transaction)));
+    expect(idsOf((await listed('many')).animals).sort()).toEqual(idsOf(added).sort());
   });
 }
 

@@ -468,13 +468,23 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
     it('finds an account’s keys by a part of the name, whichever characters it has', async () => {
       const { id: accountId } = await openAccount();
-      const names = ['Shop website', 'workshop', '50% off_', String.raw`back\slash`, undefined];
+      const names = [
+        'Shop website',
+        'workshop',
+        '50% off_',
+        String.raw`back\slash`,
+        'cafe\u0301',
+        'th\u00e9',
+        undefined,
+      ];
       for (const name of names) await add({ accountId, name });
       await add({ name: 'shop of others' });
       const search = async (name: string) =>
         (await keys.search({ accountId, states: KEY_STATES, name, at: now, limit: 10 })).map((key) => key.name);
       expect(await search('SHOP')).toEqual(['workshop', 'Shop website']);
       expect(await search('0% o')).toEqual(['50% off_']);
+      expect(await search('f\u00e9')).toEqual(['cafe\u0301']);
+      expect(await search('he\u0301')).toEqual(['th\u00e9']);
       expect(await search('_')).toEqual(['50% off_']);
       expect(await search('%s')).toEqual([]);
       expect(await search(String.raw`k\s`)).toEqual([String.raw`back\slash`]);

@@ -56,4 +56,5 @@ export * from './1700000082602-record-the-portal.js';
 export * from './1700000082610-tell-owners.js';
 export * from './1700000082650-number-events.js';
 export * from './1700000082660-keep-past-secrets-together.js';
+export * from './1700000082690-find-animals-by-name.js';
 export * from './1700000082700-explain-failed-requests.js';
