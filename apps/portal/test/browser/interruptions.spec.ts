@@ -54,7 +54,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
 
   const fillAnimal = async (page: Page) => {
     await page.goto('/catalogue');
-    await page.getByLabel('Name').fill('Bella');
+    await page.getByLabel('Name', { exact: true }).fill('Bella');
     await page.getByLabel('Category number').fill('7');
   };
 
@@ -96,7 +96,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     await page.goto('/catalogue');
     await context.clearCookies();
     await pass(page, 2 * MINUTE);
-    await page.getByLabel('Name').focus();
+    await page.getByLabel('Name', { exact: true }).focus();
     await over(page).waitFor();
   });
 

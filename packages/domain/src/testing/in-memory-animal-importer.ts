@@ -14,8 +14,10 @@ export class InMemoryAnimalImporter implements AnimalImporter {
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
     const all: AnimalToImport[] = [];
     for await (const part of parts) all.push(...part);
+    const isAsked = this.refusedOf(all).length === 0 && isWanted();
+    // Checked again, because a category may have been removed since the first check.
     const refused = this.refusedOf(all);
-    const newIds = refused.length === 0 && isWanted() ? await this.store(all) : [];
+    const newIds = isAsked && refused.length === 0 ? await this.store(all) : [];
     const [first] = newIds;
     return {
       refused: { first: refused.slice(0, MOST_REPORTED), count: refused.length },
