@@ -51,10 +51,31 @@ export interface Sample {
 }
 
 const LANGUAGES = [
-  { lang: 'Shell', label: 'curl', file: 'operations.sh' },
-  { lang: 'TypeScript', label: 'TypeScript', file: 'operations.ts' },
-  { lang: 'Python', label: 'Python', file: 'operations.py' },
+  { lang: 'Shell', label: 'curl', file: 'operations.sh', comment: '#' },
+  { lang: 'TypeScript', label: 'TypeScript', file: 'operations.ts', comment: '//' },
+  { lang: 'Python', label: 'Python', file: 'operations.py', comment: '#' },
 ] as const;
+
+/** What a sample changes, which it says in its first line. */
+const EFFECTS: Readonly<Record<string, string>> = {
+  createPet: 'Adds an animal, which everybody sees.',
+  changePet: 'Changes the animal for everybody.',
+  withdrawPet: 'For good: an animal that is withdrawn does not come back.',
+  createCategory: 'Adds a category, which everybody sees.',
+  nameCategory: 'Changes the name for everybody.',
+  deleteCategory: 'For good: the category and its name are deleted.',
+  placeOrder: 'Reserves the animal, and cancels the order again.',
+  completeOrder: 'For good: the animal is sold.',
+  cancelOrder: 'For good: the order stays cancelled. Its animal is available again.',
+  queueMessage: 'The store gets this message, and it cannot be taken back.',
+  createWebhook: 'The webhook stays until it is deleted. Keep its secret, which is not shown again.',
+  changeWebhook: 'Changes the webhook.',
+  deleteWebhook: 'For good: the secret and the deliveries are deleted too.',
+  rotateWebhookSecret: 'For good: the former secret signs only for another 24 hours.',
+  pingWebhook: 'Sends a request to the URL of the webhook.',
+  retryDelivery: 'Sends the delivery again.',
+  recoverDeliveries: 'Sends again what has failed since then.',
+};
 
 /** A comment that is one word, the id of an operation. */
 const ID = /^(?:#|\/\/) (\w+)$/m;
@@ -62,13 +83,15 @@ const FIRST_COMMENT = /^(?:#|\/\/) .*\n/;
 
 export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
   const samples = new Map<string, readonly Sample[]>();
-  for (const { lang, label, file } of LANGUAGES) {
+  for (const { lang, label, file, comment } of LANGUAGES) {
     const text = readFileSync(new URL(`../examples/${file}`, import.meta.url), 'utf8');
     const [beginning = '', ...parts] = text.replace(FIRST_COMMENT, '').split(ID);
     for (let index = 0; index < parts.length; index += 2) {
       const id = parts[index] ?? '';
+      const effect = EFFECTS[id];
+      const note = effect === undefined ? '' : `${comment} ${effect}\n`;
       const lines = [beginning.trim(), parts[index + 1]?.trim()];
-      const source = `${lines.filter((each) => each !== '').join('\n\n')}\n`;
+      const source = `${note}${lines.filter((each) => each !== '').join('\n\n')}\n`;
       samples.set(id, [...(samples.get(id) ?? []), { lang, label, source }]);
     }
   }
