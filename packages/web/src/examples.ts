@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A newcomer's first requests in several languages. They read API_URL and API_KEY. */
+/** A program that pages show. A newcomer's first requests read API_URL and API_KEY. */
 export interface QuickStart {
   readonly id: 'curl' | 'typescript' | 'python';
   readonly language: string;
@@ -35,12 +35,32 @@ const QUICK_STARTS: readonly Omit<QuickStart, 'text'>[] = [
   },
 ];
 
+const RECEIVERS: readonly Omit<QuickStart, 'text'>[] = [
+  {
+    id: 'typescript',
+    language: 'TypeScript',
+    needs: 'Node.js 22.18 or later, and the typed client, as the quick start does',
+    file: 'receiver.ts',
+    command: 'WEBHOOK_SECRET=whsec_… node receiver.ts',
+  },
+  {
+    id: 'python',
+    language: 'Python',
+    needs: 'Python 3.9 or later, and no package',
+    file: 'receiver.py',
+    command: 'WEBHOOK_SECRET=whsec_… python3 receiver.py',
+  },
+];
+
 /** Reads the programs, which pages show and tests run unchanged. */
-export function readQuickStarts(): readonly QuickStart[] {
-  return QUICK_STARTS.map((start) => {
-    const file = new URL(`../examples/${start.file}`, import.meta.url);
-    return { ...start, text: readFileSync(file, 'utf8') };
-  });
+export const readQuickStarts = (): readonly QuickStart[] => QUICK_STARTS.map(withText);
+
+/** Reads the receivers of webhooks, likewise. */
+export const readReceivers = (): readonly QuickStart[] => RECEIVERS.map(withText);
+
+function withText(program: Omit<QuickStart, 'text'>): QuickStart {
+  const file = new URL(`../examples/${program.file}`, import.meta.url);
+  return { ...program, text: readFileSync(file, 'utf8') };
 }
 
 /** How to call an operation in one language, as `x-codeSamples` of an OpenAPI description has it. */

@@ -1,4 +1,4 @@
-import { type QuickStart, readQuickStarts, SIGN } from '@adoption-store/web';
+import { type QuickStart, readQuickStarts, readReceivers, SIGN } from '@adoption-store/web';
 import type { DefinedOperation } from '../http/operations/operation.js';
 import { GUIDE, SERVERS } from '../openapi/description.js';
 import { errorList } from '../openapi/errors.js';
@@ -26,6 +26,11 @@ const NAVIGATION = `<nav class="side" aria-label="This page">
           <ul id="groups"></ul>
         </details>
       </nav>`;
+
+const RECEIVING = `## Receive webhooks
+A request to a receiver has the headers \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. These programs check the signature,
+do everything once, though an event may come twice, and keep the newest of what came out of order. The bodies of the
+[events](#/webhooks/receivePetAdded) are at the end of this page.`;
 
 const KEY_FORM = `<form id="key-form">
           <label for="key">API key, to try the operations</label>
@@ -67,7 +72,10 @@ export function referencePage({ operations, server, portalUrl }: Reference): str
         ${quickStart(server)}
         <details id="guide">
           <summary>Guide: keys, numbers, pages, limits, webhooks</summary>
-          ${htmlOf(`${guide}\n\n## Servers\n${servers.join('\n')}`, 'guide')}
+          ${htmlOf([guide, `## Servers\n${servers.join('\n')}`, RECEIVING].join('\n\n'), 'guide')}
+          ${readReceivers()
+            .map((each) => programOf(each, 'receiver'))
+            .join('\n          ')}
         </details>
         <details id="errors">
           <summary>Errors: each code and what to do</summary>
@@ -150,7 +158,9 @@ function quickStart(server: string | undefined): string {
           <summary>Quick start in curl, TypeScript and Python</summary>
           <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
           ${codeBlock('variables', `export API_URL='${place(server)}'\nexport API_KEY='aas_…'`)}
-          ${readQuickStarts().map(programOf).join('\n          ')}
+          ${readQuickStarts()
+            .map((each) => programOf(each, 'program'))
+            .join('\n          ')}
         </details>`;
 }
 
@@ -158,7 +168,10 @@ function quickStart(server: string | undefined): string {
 function addressOf(portalUrl: string, path: string): string {
   return new URL(portalUrl + path).href;
 }
-function programOf({ language, needs, file, command, pack, install, text }: QuickStart): string {
+function programOf(
+  { language, needs, file, command, pack, install, text }: QuickStart,
+  kind: 'program' | 'receiver',
+): string {
   const code = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const got =
     install === undefined
@@ -168,7 +181,8 @@ function programOf({ language, needs, file, command, pack, install, text }: Quic
     command === undefined
       ? `Paste the lines into a shell, one after the other. They need ${needs}.`
       : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${got}.`;
-  return `<h2>${language}</h2><p>${how}</p>${codeBlock(`${language} program`, code)}`;
+  const level = kind === 'receiver' ? 'h3' : 'h2';
+  return `<${level}>${language}</${level}><p>${how}</p>${codeBlock(`${language} ${kind}`, code)}`;
 }
 
 /** @param html the code, escaped */

@@ -115,7 +115,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     ['429', 'error-rate_limited', '429 rate_limited'],
     ['insufficient_scope', 'error-insufficient_scope', '403 insufficient_scope'],
     ['repeating', 'guide-repeating-a-request', 'Repeating a request'],
-    ['signature', 'guide-webhooks', 'Webhooks'],
+    ['signature', 'guide-receive-webhooks', 'Receive webhooks'],
     ['cursor', 'operations-Events-listEvents', 'GET List events'],
     ['pet.added', 'operations-webhooks-receivePetAdded', 'pet.added'],
     ['pets:manage', 'operations-Store-completeOrder', 'POST Complete an order'],
@@ -133,7 +133,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     const anchors = page.locator('#guide h2 > a');
     const headings = descriptionOf(OPERATIONS, []) as unknown as { info: { description: string } };
     const titles = [...headings.info.description.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
-    expect(await anchors.allTextContents()).toEqual([...titles, 'Servers']);
+    expect(await anchors.allTextContents()).toEqual([...titles, 'Servers', 'Receive webhooks']);
     const codes = await page.locator('#errors dt[id]').allTextContents();
     expect(codes.sort()).toEqual(Object.keys(errorStatuses).sort());
     for (const sentence of await page.locator('#errors dt[id] + dd').allTextContents())
