@@ -128,10 +128,13 @@ function namesOf(parameters, description) {
 
 function itemOf({ href, badge = '', title, names, text = '', hint = '' }) {
   const mark = element('span', { className: `method ${badge}`, textContent: badge.toUpperCase() });
-  const link = element('a', { href, title: hint, className: 'noZensmooth' }, ...(badge ? [mark, ' '] : []), title);
+  // A long code is broken only between its words.
+  const words = title.split(/(?<=_)/).flatMap((word) => [word, element('wbr', {})]);
+  const label = element('span', {}, ...words);
+  const link = element('a', { href, title: hint, className: 'noZensmooth' }, ...(badge ? [mark, ' '] : []), label);
   const item = element('li', {}, link);
-  const words = names.join(' ').toLowerCase();
-  found.set(item, { names: words, text: `${words} ${text.toLowerCase()}` });
+  const named = names.join(' ').toLowerCase();
+  found.set(item, { names: named, text: `${named} ${text.toLowerCase()}` });
   return item;
 }
 
