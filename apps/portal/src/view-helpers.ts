@@ -29,10 +29,10 @@ import {
   sumOf,
   webhookHealth,
 } from '@adoption-store/domain';
-import { DEPRECATIONS, readQuickStarts, RECENT_USE, SIGN } from '@adoption-store/web';
+import { DEPRECATIONS, readQuickStarts, RECENT_USE, REFUSAL_MEANINGS, SIGN } from '@adoption-store/web';
 import { COLOURS, MESSAGE_MEANINGS, EVENT_MEANINGS } from './http/words.js';
 import { groupsOf } from './http/page-groups.js';
-import { REFUSAL_MEANINGS, REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
+import { REFUSAL_SECTIONS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
 import { chartOf } from './limits/usage-chart.js';
 
 /** A time further away than this is shown as its day. */

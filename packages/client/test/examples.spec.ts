@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { useApi } from '@adoption-store/api/testing/api';
 import { DAY, instant } from '@adoption-store/domain';
-import { temporaryFolder, until } from '@adoption-store/test-support';
+import { folderOf, temporaryFolder, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { minifySync } from '@swc/core';
 import { Webhook } from 'standardwebhooks';
@@ -33,7 +33,7 @@ const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'messages.ts': /^"Is Luna still there\?" is queued\n$/,
 };
 /** Those with a test of their own. */
-const OTHERS = ['copy.ts', 'events.ts', 'nightly.ts', 'webhooks.ts'];
+const OTHERS = ['copy.ts', 'events.ts', 'nightly.ts'];
 
 describe('the examples', () => {
   // First, because they say the ids of the animals.
@@ -81,26 +81,71 @@ describe('the examples', () => {
     await folder.remove();
   });
 
-  it('that receives events answers 204 to those that are signed, and 400 to others', async () => {
-    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-    const { child, outputWith } = start('webhooks.ts', { WEBHOOK_SECRET: secret, PORT: '0' });
-    const [, port] = /port: (\d+)/.exec(await outputWith(/port: \d+/)) ?? [];
-    const body = `{"type":"pet.added","timestamp":"2026-11-21T12:00:00.000Z","sequence":1,"data":{"id":${MAX_INT64}}}`;
-    const at = new Date();
-    const headers = {
-      'webhook-id': 'evt_1',
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
-    };
-    const send = async (text: string) =>
-      (await fetch(`http://localhost:${port}`, { method: 'POST', headers, body: text })).status;
-    expect([await send(body), await send(`${body} `)]).toEqual([204, 400]);
-    expect(await outputWith(/evt_1/)).toContain(`evt_1: pet.added ${MAX_INT64}\n`);
-    child.kill();
-  });
-
   it.each(['quick-start.ts', 'copy.ts'])('%s is in the README unchanged', (name) => {
     expect(read(join(CLIENT, 'README.md'))).toContain(`\`\`\`ts\n${read(join(EXAMPLES, name))}\`\`\`\n`);
+  });
+});
+
+describe.each([
+  ['receiver.ts', folderOf('receivers', 'nodejs', 'node')],
+  ['receiver.py', folderOf('receivers', 'python3', 'python3')],
+])('the receiver of webhooks in %s', (name, folder) => {
+  const test = folder === undefined ? it.skip : it;
+  const [secret, other] = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [
+    string,
+    string,
+  ];
+  let receiver: ReturnType<typeof start>;
+  let url: string;
+
+  beforeAll(async () => {
+    if (folder === undefined) return;
+    receiver = start(name, { WEBHOOK_SECRET: secret, PORT: '0' }, join(CLIENT, '../web/examples'));
+    url = `http://localhost:${/port: (\d+)/.exec(await receiver.outputWith(/port: \d+/))?.[1]}`;
+  });
+  afterAll(() => receiver.child.kill());
+
+  /** The status of its answer. */
+  async function send(id: string, body: string, by: readonly string[] = [secret], at = new Date()): Promise<number> {
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': by.map((each) => new Webhook(each).sign(id, at, body)).join(' '),
+    };
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  }
+
+  const bodyOf = (type: string, sequence: number, data: string) =>
+    `{"type":"${type}","timestamp":"2026-11-21T12:00:00.000Z","sequence":${sequence},"data":${data}}`;
+
+  test('takes what one of its signatures proves, and refuses the rest', async () => {
+    const body = bodyOf('message.sent', 1, '{"id":"msg_1"}');
+    expect(await send('evt_0', body, [other])).toBe(400);
+    expect(await send('evt_0', body, [secret], new Date(Date.now() - 600_000))).toBe(400);
+    expect((await fetch(url, { method: 'POST', body })).status).toBe(400);
+    expect(receiver.printed.stdout).not.toContain('message.sent');
+    expect(await send('evt_0', body, [other, secret])).toBe(204);
+    await receiver.outputWith(/message\.sent/);
+  });
+
+  test('has each animal as its latest event has it, and does everything once, whatever comes twice and in whatever order', async () => {
+    const types = ['pet.added', 'pet.changed', 'order.placed', 'pet.changed', 'pet.removed'];
+    // The last of them is removed, or was changed.
+    const events = [MAX_INT64, 7n, 8n].flatMap((id, animal) =>
+      types
+        .slice(0, 5 - animal)
+        .map((type, step) => bodyOf(type, 10 * step + animal + 1, `{"id":${id},"name":"name ${step}","petId":${id}}`)),
+    );
+    const twice = [...events, ...events].map((body, index) => ({ body, id: `evt_${(index % events.length) + 1}` }));
+    // 7 and 24 have no common divisor, so that each comes.
+    for (const index of twice.keys()) {
+      const { id, body } = twice[(index * 7 + 5) % twice.length] ?? { id: '', body: '' };
+      expect(await send(id, body)).toBe(204);
+    }
+    const { stdout } = receiver.printed;
+    const copy = new Map([...stdout.matchAll(/^animal (\d+): (.*)$/gm)].map(([, id, name]) => [id, name]));
+    expect(Object.fromEntries(copy)).toEqual({ [String(MAX_INT64)]: 'withdrawn', 7: 'name 3', 8: 'name 1' });
+    expect(stdout.match(/^order\.placed$/gm)).toHaveLength(3);
   });
 });
 
@@ -147,15 +192,18 @@ describe('the built package', () => {
  * Starts the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
  * workspace's packages.
  */
-function start(example: string, more: Readonly<Record<string, string>> = {}) {
-  const { outputText } = ts.transpileModule(read(join(EXAMPLES, example)), {
+function start(example: string, more: Readonly<Record<string, string>> = {}, folder = EXAMPLES) {
+  const source = read(join(folder, example));
+  const isPython = example.endsWith('.py');
+  const { outputText } = ts.transpileModule(source, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
   });
-  const child = spawn(process.execPath, ['--input-type=module'], {
+  const [program, argument] = isPython ? ['python3', '-'] : [process.execPath, '--input-type=module'];
+  const child = spawn(program, [argument], {
     cwd: EXAMPLES,
     env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key, ...more },
   });
-  child.stdin.end(outputText);
+  child.stdin.end(isPython ? source : outputText);
   const printed = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (chunk: string) => (printed[name] += chunk));

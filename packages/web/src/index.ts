@@ -6,4 +6,5 @@ export * from './health.js';
 export * from './nest.js';
 export * from './open-connections.js';
 export * from './examples.js';
+export * from './refusal-meanings.js';
 export * from './stack-of.js';

@@ -6,7 +6,6 @@ import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http/answers/error-codes.js';
 import type { DefinedOperation } from '../http/operations/operation.js';
 import { servePublicly } from '../http/edge/public-route.js';
-import { referencePage } from './reference-page.js';
 
 // The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.
 const SECURITY = {
@@ -52,7 +51,10 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
   });
   servePublicly(fastify, '/', async (_request, reply) => reply.redirect(`${origin}/docs`, 303));
   serve('/favicon.ico', ICON, ours('favicon.ico'));
-  serve('/docs', HTML, () => referencePage(portalUrl));
+  serve('/docs', HTML, async () => {
+    const { referencePage } = await import('./reference-page.js');
+    return referencePage({ operations, server: publicUrl && server, portalUrl });
+  });
   serve('/docs/base.css', CSS, readBaseStyle);
   serve('/docs/page.css', CSS, ours('page.css'));
   serve('/docs/operations.css', CSS, ours('operations.css'));

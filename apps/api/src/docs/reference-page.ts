@@ -1,18 +1,36 @@
-import { type QuickStart, readQuickStarts, SIGN } from '@adoption-store/web';
+import { type QuickStart, readQuickStarts, readReceivers, SIGN } from '@adoption-store/web';
+import type { DefinedOperation } from '../http/operations/operation.js';
+import { GUIDE, SERVERS } from '../openapi/description.js';
+import { errorList } from '../openapi/errors.js';
+import { markdownLists } from '../openapi/operations.js';
+import { htmlOf, inlineHtmlOf } from './markdown.js';
 
-const NAVIGATION = `<nav class="side" aria-label="Operations">
+export interface Reference {
+  readonly operations: readonly DefinedOperation[];
+  /** The API's address, such as `https://api.example.com/v1`. Undefined if it is not known: the page then finds it. */
+  readonly server: string | undefined;
+  /** The portal's address, where people get keys. Undefined if it is not known. */
+  readonly portalUrl: string | undefined;
+}
+
+const NAVIGATION = `<nav class="side" aria-label="This page">
         <details id="menu">
-          <summary>Find an operation</summary>
-          <label for="search">Search operations</label>
-          <input id="search" type="search" autocomplete="off" spellcheck="false" />
+          <summary>Search this page</summary>
+          <label for="search">Search</label>
+          <input id="search" type="search" placeholder="429, cursor, scope" autocomplete="off" spellcheck="false" />
           <output id="found" for="search"></output>
-          <ul class="starts">
+          <ul id="starts">
             <li><a class="noZensmooth" href="#guide">Guide</a></li>
-            <li><a class="noZensmooth" href="#errors">Errors of every operation</a></li>
+            <li><a class="noZensmooth" href="#errors">Errors</a></li>
           </ul>
           <ul id="groups"></ul>
         </details>
       </nav>`;
+
+const RECEIVING = `## Receive webhooks
+A request to a receiver has the headers \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. These programs check the signature,
+do everything once, though an event may come twice, and keep the newest of what came out of order. The bodies of the
+[events](#/webhooks/receivePetAdded) are at the end of this page.`;
 
 const KEY_FORM = `<form id="key-form">
           <label for="key">API key, to try the operations</label>
@@ -24,12 +42,10 @@ const KEY_FORM = `<form id="key-form">
           <output id="key-state" for="key"></output>
         </form>`;
 
-/**
- * The page at `/docs`. Its heading and the key's field are in the HTML, so people see them before scripts are loaded.
- *
- * @param portalUrl the portal's address, where people get keys. Undefined if it is not known.
- */
-export function referencePage(portalUrl: string | undefined): string {
+/** The page at `/docs`. All that people read is in the HTML; only trying an operation and the search need scripts. */
+export function referencePage({ operations, server, portalUrl }: Reference): string {
+  const [lead = '', guide = ''] = GUIDE.split(/\n\n([^]*)/);
+  const servers = SERVERS.map(({ url, description }) => `- ${description}: \`${url}\``);
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -50,9 +66,26 @@ export function referencePage(portalUrl: string | undefined): string {
       ${NAVIGATION}
       <main id="main" tabindex="-1">
         <h1>API reference</h1>
+        <p class="lead">${lead} JSON over HTTP, with an API key.</p>
+        ${firstCall(server, portalUrl)}
         ${KEY_FORM}
-        ${quickStart()}
-        <noscript><p>The operations below need JavaScript. The description has all of them.</p></noscript>
+        ${quickStart(server)}
+        <details id="guide">
+          <summary>Guide: keys, numbers, pages, limits, webhooks</summary>
+          ${htmlOf([guide, `## Servers\n${servers.join('\n')}`, RECEIVING].join('\n\n'), 'guide')}
+          ${readReceivers()
+            .map((each) => programOf(each, 'receiver'))
+            .join('\n          ')}
+        </details>
+        <details id="errors">
+          <summary>Errors: each code and what to do</summary>
+          <dl>${errorList.map(errorEntry).join('\n')}</dl>
+        </details>
+        <noscript>
+          <h2>Operations</h2>
+          <p>With JavaScript you can search this page and try them. <a href="openapi.json">The description</a> has every parameter and response.</p>
+          ${htmlOf(markdownLists(operations).join('\n\n'), 'operations')}
+        </noscript>
         <link rel="stylesheet" href="docs/operations.css" />
         <div id="docs"></div>
       </main>
@@ -63,49 +96,82 @@ export function referencePage(portalUrl: string | undefined): string {
 `;
 }
 
+/** The header of the portal, with the links that everybody may follow. */
 function header(portalUrl: string | undefined): string {
-  const home = portalUrl === undefined ? 'docs' : addressOf(portalUrl, '/');
+  const link = (path: string, text: string, attributes = '') =>
+    portalUrl === undefined ? '' : `<a href="${addressOf(portalUrl, path)}"${attributes}>${text}</a>`;
+  const item = (html: string) => (html === '' ? '' : `<li>${html}</li>`);
+  const groups = `<nav class="groups" aria-label="Main">
+          <ul>
+            ${item(link('/keys', 'Developers'))}
+            ${item(link('/catalogue', 'Store'))}
+            ${item(link('/quickstart', 'Docs', ' aria-current="true"'))}
+          </ul>
+        </nav>
+        ${link('/account', 'Account', ' class="who"')}`;
   return `<header class="top">
       <div class="bar">
-        <a class="brand" href="${home}">
+        <a class="brand" href="${portalUrl === undefined ? 'docs' : addressOf(portalUrl, '/')}">
           ${SIGN}
-          <span>Adoption Store <small>API</small></span>
+          <span class="name">Adoption Store <small>API</small></span>
         </a>
-        <nav aria-label="Main">
+        ${portalUrl === undefined ? '' : groups}
+      </div>
+      <div class="bar">
+        <nav class="pages" aria-label="Docs">
           <ul>
-            ${linksTo(portalUrl).join('\n            ')}
+            ${item(link('/quickstart', 'Quickstart'))}
+            <li><a href="docs" aria-current="page">API reference</a></li>
+            <li><a href="openapi.json">OpenAPI 3.1</a></li>
           </ul>
         </nav>
       </div>
     </header>`;
 }
 
-function quickStart(): string {
+function firstCall(server: string | undefined, portalUrl: string | undefined): string {
+  const source =
+    portalUrl === undefined
+      ? 'The operator of this service gives out keys.'
+      : `<a href="${addressOf(portalUrl, '/keys')}">Get a key</a> in the portal.`;
+  const command = `curl -i -H 'Authorization: Bearer YOUR_API_KEY' '${place(server)}/pets?limit=2'`;
+  return `<p>Base URL: <code>${place(server)}</code></p>
+        <p>A first call, which lists two animals. ${source}</p>
+        <div class="first">${codeBlock('first call', command)}</div>`;
+}
+
+/** The API's address. A page that doesn't know it writes it when it is loaded. */
+function place(server: string | undefined): string {
+  return server ?? '<span class="address">https://HOST_OF_THIS_PAGE/v1</span>';
+}
+
+function errorEntry({ status, description, codes }: (typeof errorList)[number]): string {
+  const sentences = codes.map(
+    ({ code, meaning }) =>
+      `<dt id="error-${code}"><a href="#error-${code}"><code>${code}</code></a></dt><dd>${inlineHtmlOf(meaning)}</dd>`,
+  );
+  return `<dt>${status}</dt><dd><p>${inlineHtmlOf(description)}</p><dl>${sentences.join('\n')}</dl></dd>`;
+}
+
+function quickStart(server: string | undefined): string {
   return `<details id="quick-start">
           <summary>Quick start in curl, TypeScript and Python</summary>
           <p>Each lists animals, adds one, and finds it by its id. All read two variables:</p>
-          ${codeBlock(
-            'variables',
-            `export API_URL='<span id="address">the address of this page, with /v1 instead of /docs</span>'
-export API_KEY='aas_…'`,
-          )}
-          ${readQuickStarts().map(programOf).join('\n          ')}
+          ${codeBlock('variables', `export API_URL='${place(server)}'\nexport API_KEY='aas_…'`)}
+          ${readQuickStarts()
+            .map((each) => programOf(each, 'program'))
+            .join('\n          ')}
         </details>`;
-}
-
-function linksTo(portalUrl: string | undefined): readonly string[] {
-  const file = '<li><a href="openapi.json">OpenAPI 3.1</a></li>';
-  if (portalUrl === undefined) return ['<li>The operator of this service gives out keys</li>', file];
-  const link = (path: string, text: string) => `<li><a href="${addressOf(portalUrl, path)}">${text}</a></li>`;
-  return [link('/keys', 'Get a key'), link('/quickstart#typescript', 'Typed client'), file];
 }
 
 /** URL encodes what HTML would read as markup. */
 function addressOf(portalUrl: string, path: string): string {
   return new URL(portalUrl + path).href;
 }
-
-function programOf({ language, needs, file, command, pack, install, text }: QuickStart): string {
+function programOf(
+  { language, needs, file, command, pack, install, text }: QuickStart,
+  kind: 'program' | 'receiver',
+): string {
   const code = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const got =
     install === undefined
@@ -115,7 +181,8 @@ function programOf({ language, needs, file, command, pack, install, text }: Quic
     command === undefined
       ? `Paste the lines into a shell, one after the other. They need ${needs}.`
       : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${got}.`;
-  return `<h2>${language}</h2><p>${how}</p>${codeBlock(`${language} program`, code)}`;
+  const level = kind === 'receiver' ? 'h3' : 'h2';
+  return `<${level}>${language}</${level}><p>${how}</p>${codeBlock(`${language} ${kind}`, code)}`;
 }
 
 /** @param html the code, escaped */

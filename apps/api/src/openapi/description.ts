@@ -37,7 +37,7 @@ const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${s
 const TITLE = 'Animal Adoption Store API';
 
 /** The guide. Its first line says what the API is for. */
-const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
+export const GUIDE = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401. An address may
@@ -111,7 +111,7 @@ responses have the header \`X-Stability\`. The responses of a deprecated one hav
 \`Sunset\`.`;
 
 /** Absolute, because a program that reads the committed file couldn't resolve a relative address. */
-const SERVERS = [
+export const SERVERS = [
   { url: 'https://api.adoption-store.example/v1', description: 'Production' },
   { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
 ];

@@ -17,6 +17,7 @@ import {
   webhookDisabled,
 } from '@adoption-store/domain';
 import { TooManyAtOnce } from '@adoption-store/infrastructure/turns';
+import { REFUSAL_MEANINGS } from '@adoption-store/web';
 import { MAX_TARGET_LENGTH } from '@adoption-store/web/edge';
 import { type ErrorCode, errorStatuses } from '../http/answers/error-codes.js';
 import { MAX_BODY_BYTES } from '../http/operations/request-body.js';
@@ -133,6 +134,16 @@ const REFUSALS = {
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
 export type ErrorStatus = keyof typeof REFUSALS;
+
+/** Every error, for people: by status, with the meaning of each code. */
+export const errorList = [...new Set(Object.values(errorStatuses))].sort().map((status) => ({
+  status,
+  description: status in REFUSALS ? REFUSALS[status as ErrorStatus][1] : 'The path has no such method.',
+  codes: CODES.filter((code) => errorStatuses[code] === status).map((code) => ({
+    code,
+    meaning: REFUSAL_MEANINGS[code] ?? MEANINGS[code],
+  })),
+}));
 
 const ALWAYS: readonly ErrorStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 

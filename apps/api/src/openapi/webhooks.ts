@@ -25,7 +25,7 @@ export const receivedHeaders: Readonly<Record<string, Described>> = {
   ),
   ReceivedSignature: required(
     'webhook-signature',
-    'Its signatures, with spaces between them: one, or two after a rotation of the secret. One must be right.',
+    'Its signatures, with spaces between them: one for each secret that signs, at most five. One must be right.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
 };

@@ -4,6 +4,9 @@ import { EVENT_TYPES } from '@adoption-store/domain';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSamples } from '@adoption-store/web';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { OPERATIONS } from '../../src/api.module.js';
+import { errorStatuses } from '../../src/http/answers/error-codes.js';
+import { descriptionOf } from '../../src/openapi/description.js';
 import { useApi } from '../support/api.js';
 import { bringAxe, BROKEN_WORDS, CHROMIUM_ARGS, findChromium, findingsOf } from '@adoption-store/test-support';
 
@@ -42,7 +45,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
 
   const operation = (id: string): Locator => page.locator(`[id$="-${id}"].opblock`);
 
-  const navigation = (on = page): Locator => on.getByRole('navigation', { name: 'Operations' });
+  const navigation = (on = page): Locator => on.getByRole('navigation', { name: 'This page' });
 
   /** What the page says about a key. */
   async function pasteKey(key = api.key): Promise<string> {
@@ -67,7 +70,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       await section.locator('.opblock-tag a').first().innerText(),
       await section.locator('.opblock').count(),
     ]);
-    const listed = (await navigation().locator('.group').all()).map(async (group) => [
+    const listed = (await navigation().locator('.group:not(.searched)').all()).map(async (group) => [
       await group.locator('span').first().innerText(),
       await group.getByRole('link').count(),
     ]);
@@ -90,31 +93,71 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   });
 
   it('finds operations by words of their path, name and text, and opens the one that is chosen', async () => {
-    const search = page.getByLabel('Search operations');
-    await search.fill('order place');
+    const search = page.getByLabel('Search');
+    await search.fill('order placeorder');
     const found = navigation().locator('.group').getByRole('link');
     expect(await found.allTextContents()).toEqual(['POST Place an order']);
-    expect(await page.locator('#found').innerText()).toBe('1 operation');
+    expect(await page.locator('#found').innerText()).toBe('1 found');
     await search.press('Enter');
     await operation('placeOrder').locator('.opblock-body').waitFor();
     expect(await found.getAttribute('aria-current')).toBe('true');
     expect(await page.evaluate('document.activeElement.closest(".opblock").id')).toBe('operations-Store-placeOrder');
-    await search.fill('no such thing');
+    await search.fill('merge patch');
+    expect(await found.allTextContents()).toEqual(['PATCH Change an animal', 'PATCH Change a webhook']);
+    await search.fill('nosuchthing');
     expect(await found.count()).toBe(0);
-    expect(await page.locator('#found').innerText()).toBe('0 operations');
+    expect(await page.locator('#found').innerText()).toBe('0 found');
     await search.fill('');
     expect(await found.count()).toBe(29);
   });
 
-  it('shows the errors of every operation once, and folds those of one operation', async () => {
-    const shared = ['400', '401', '408', '413', '414', '417', '429', '431', '500', '503'];
-    expect(await page.locator('#errors dt').allTextContents()).toEqual(shared);
+  it.each([
+    ['429', 'error-rate_limited', '429 rate_limited'],
+    ['insufficient_scope', 'error-insufficient_scope', '403 insufficient_scope'],
+    ['repeating', 'guide-repeating-a-request', 'Repeating a request'],
+    ['signature', 'guide-receive-webhooks', 'Receive webhooks'],
+    ['cursor', 'operations-Events-listEvents', 'GET List events'],
+    ['pet.added', 'operations-webhooks-receivePetAdded', 'pet.added'],
+    ['pets:manage', 'operations-Store-completeOrder', 'POST Complete an order'],
+  ])('finds %s, and opens what it has found', async (words, id, name) => {
+    await page.getByLabel('Search').fill(words);
+    await navigation().getByRole('link', { name, exact: true }).click();
+    await page.locator(`#${id}`).waitFor();
+    // Its part of the page unfolds, and it is scrolled to.
+    await page.waitForFunction(`document.getElementById('${id}').getBoundingClientRect().top < innerHeight`);
+    expect(await page.evaluate(`document.getElementById('${id}').contains(document.activeElement)`)).toBe(true);
+    await page.getByLabel('Search').fill('');
+  });
+
+  it('has an anchor for each heading of the guide, and a sentence for each code', async () => {
+    const anchors = page.locator('#guide h2 > a');
+    const headings = descriptionOf(OPERATIONS, []) as unknown as { info: { description: string } };
+    const titles = [...headings.info.description.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+    expect(await anchors.allTextContents()).toEqual([...titles, 'Servers', 'Receive webhooks']);
+    const codes = await page.locator('#errors dt[id]').allTextContents();
+    expect(codes.sort()).toEqual(Object.keys(errorStatuses).sort());
+    for (const sentence of await page.locator('#errors dt[id] + dd').allTextContents())
+      expect(sentence).toMatch(/ .*\.$/);
+  });
+
+  it('leads from an operation to all errors, and folds those of one operation', async () => {
     const block = operation('placeOrder');
     const own = block.locator('.responses-inner details');
     expect(await own.locator('> summary b').allTextContents()).toEqual(['403', '404', '409']);
     expect(await block.locator('.responses-inner details[open]').count()).toBe(0);
-    await block.getByRole('link', { name: 'Errors of every operation' }).click();
+    await block.getByRole('link', { name: 'All errors' }).click();
     await page.locator('#errors[open]').waitFor();
+  });
+
+  it('says once that a parameter is required, in a colour of the page, as all that style sheets write', async () => {
+    const name = operation('completeOrder').locator('[data-param-name=orderId] .parameter__name');
+    expect(await name.innerText()).toBe('orderId');
+    const pale = `[...document.querySelectorAll('*')].flatMap((each) => ['::before', '::after'].map((part) => {
+      const [own, style] = [getComputedStyle(each), getComputedStyle(each, part)];
+      const isWritten = /\\w|\\*|=/.test(style.content.replace(/^(none|normal|counter.*)$/, ''));
+      return isWritten && (style.color !== own.color || style.opacity !== '1') ? each.className + part : '';
+    })).filter(Boolean)`;
+    expect(await page.evaluate(pale)).toEqual([]);
   });
 
   it('says whether a pasted key is valid and why not, and forgets it at a reload', async () => {
@@ -219,10 +262,27 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       await fresh.locator('.opblock').last().waitFor();
     });
 
-    it('has its first operation on the first screen, and nothing to scroll sideways', async () => {
-      const { y = Infinity, height = 0 } = (await fresh.locator('.opblock').first().boundingBox()) ?? {};
-      expect(y + height).toBeLessThan(viewport.height);
+    it('says on the first screen what it is: the address, a first call, where a key comes from', async () => {
+      const call = fresh.getByRole('region', { name: 'The first call' });
+      for (const part of [call, fresh.getByText('Base URL'), fresh.getByText('gives out keys')]) {
+        const { y = Infinity, height = 0 } = (await part.boundingBox()) ?? {};
+        expect(y + height).toBeLessThan(viewport.height);
+      }
+      expect(await call.innerText()).toContain(`'${api.origin}/v1/pets?limit=2'`);
       expect(await fresh.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    });
+
+    it('reads without scripts, without forms that do nothing', async () => {
+      const plain = await browser.newPage({ viewport, javaScriptEnabled: false });
+      await plain.goto(`${api.origin}/docs`);
+      const main = plain.getByRole('main');
+      for (const { route } of OPERATIONS)
+        await main.getByRole('listitem').getByText(route.replace(' /v1', ' '), { exact: true }).first().waitFor();
+      expect(await plain.locator(':is(input, button):visible').count()).toBe(0);
+      expect((await main.boundingBox())?.width).toBeGreaterThan(Math.min(viewport.width, 62 * 16) - 70);
+      await plain.getByText('Errors: each').click();
+      await plain.locator('#error-rate_limited').waitFor();
+      await plain.close();
     });
 
     it('takes at most 500 kB, compressed', async () => {
@@ -240,7 +300,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     });
 
     it('breaks no word and has nothing to scroll sideways with an operation, the guide and the errors open', async () => {
-      if (viewport.width < 960) await fresh.getByText('Find an operation').click();
+      if (viewport.width < 960) await fresh.getByText('Search this page').click();
       await navigation(fresh).getByRole('link', { name: 'Place an order' }).click();
       await fresh.locator('[id$="-placeOrder"] .opblock-body').waitFor();
       await fresh.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true");

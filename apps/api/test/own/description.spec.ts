@@ -76,9 +76,14 @@ describe('the description', () => {
     expect(ending).toEqual(DEPRECATIONS);
   });
 
-  it('has the samples of code', () => {
-    const ids = operations.filter((each) => each['x-codeSamples']).map(({ operationId }) => operationId);
-    expect(ids.sort()).toEqual([...readSamples().keys()].sort());
+  it('has a sample of each operation in each language, and those that change something say so', () => {
+    const wanted = operations.flatMap(({ method, operationId }) =>
+      ['curl', 'TypeScript', 'Python'].map((label) => `${operationId} ${label}${method === 'GET' ? '' : ', says'}`),
+    );
+    const shown = [...readSamples()].flatMap(([id, samples]) =>
+      samples.map(({ label, source }) => `${id} ${label}${/^(#|\/\/) [A-Z]/.test(source) ? ', says' : ''}`),
+    );
+    expect(shown.sort()).toEqual(wanted.sort());
   });
 });
 

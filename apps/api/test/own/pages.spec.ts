@@ -1,5 +1,6 @@
 import { readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
+import { OPERATIONS } from '../../src/api.module.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { useApi } from '../support/api.js';
 import { request } from '../support/raw-http.js';
@@ -87,21 +88,31 @@ describe('a file that is compressed', () => {
 });
 
 describe('the page at /docs', () => {
+  const shown = (portalUrl?: string) => referencePage({ operations: OPERATIONS, server: undefined, portalUrl });
+
   it.each([
-    [undefined, '<li>The operator of this service gives out keys</li>'],
+    [undefined, 'The operator of this service gives out keys.'],
     ['https://portal.example.com', '<a href="https://portal.example.com/keys">Get a key</a>'],
+    ['https://portal.example.com', '<a href="https://portal.example.com/quickstart">Quickstart</a>'],
+    ['https://portal.example.com', '<a href="https://portal.example.com/account" class="who">Account</a>'],
     ['https://example.com/"><script>', '<a href="https://example.com/%22%3E%3Cscript%3E/keys">Get a key</a>'],
-  ])('leads from the portal address %s to a key', (portalUrl, link) => {
-    expect(referencePage(portalUrl)).toContain(link);
+  ])('leads from the portal address %s to a key, and as the portal does: %s', (portalUrl, link) => {
+    expect(shown(portalUrl)).toContain(link);
+  });
+
+  it('shows the address that the operator has set', () => {
+    const page = referencePage({ operations: OPERATIONS, server: 'https://api.example.com/v1', portalUrl: undefined });
+    expect(page).toContain("'https://api.example.com/v1/pets?limit=2'");
+    expect(page).not.toContain('HOST_OF_THIS_PAGE');
   });
 
   it('shows the quick starts', () => {
     const marks: Readonly<Record<string, string>> = { lt: '<', amp: '&' };
-    const shown = referencePage(undefined).replace(/&(\w+);/g, (entity, name: string) => marks[name] ?? entity);
+    const html = shown().replace(/&(\w+);/g, (entity, name: string) => marks[name] ?? entity);
     const starts = readQuickStarts();
     expect(starts.map(({ language }) => language)).toEqual(['curl', 'TypeScript', 'Python']);
     for (const { file, command, pack, install, text } of starts)
       for (const code of command === undefined ? [text] : [file, command, pack, install, text])
-        if (code !== undefined) expect(shown).toContain(`<code>${code}</code>`);
+        if (code !== undefined) expect(html).toContain(`<code>${code}</code>`);
   });
 });

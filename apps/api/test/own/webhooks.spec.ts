@@ -1,13 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { runInNewContext } from 'node:vm';
-import { EVENT_TYPES, instant, SECOND } from '@adoption-store/domain';
-import { HttpWebhookSender } from '@adoption-store/infrastructure/testing';
+import { EVENT_TYPES, SECOND } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { useApi } from '../support/api.js';
 import { bodyOf, get, placeOrder, send as sendAs, walk } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
@@ -293,59 +285,4 @@ describe('deliveries', () => {
     for (const since of [undefined, null, 0, 'yesterday', '2026-11-21', '2026-11-21T12:00:00'])
       expect(expectError(await recover(since), 400, 'invalid_parameter')).toMatch(/^since /);
   });
-});
-
-const document = readFileSync(join(__dirname, '../../webhooks.md'), 'utf8');
-
-describe('the receiver in webhooks.md', () => {
-  const program = /```js\n(.+?)```/s.exec(document)?.[1] ?? '';
-  const secretOf = (name: string) => `whsec_${Buffer.from(name.padEnd(32)).toString('base64')}`;
-  const [one, other] = [secretOf('one'), secretOf('other')];
-  const sender = new HttpWebhookSender({ mayUseLocalhost: true });
-
-  it('takes what one of its signatures proves, and refuses the rest', async () => {
-    // A module from standard input resolves the workspace's packages.
-    const env = { PATH: process.env['PATH'], PORT: '0', WEBHOOK_SECRET: one };
-    const receiver = spawn(process.execPath, ['--input-type=module'], { cwd: __dirname, env });
-    try {
-      const [output, closed] = [text(receiver.stdout), once(receiver, 'close')];
-      receiver.stdin.end(program);
-      const [line] = (await once(receiver.stdout, 'data')) as [Buffer];
-      const url = `http://localhost:${/\d+/.exec(line.toString())?.[0]}`;
-      const body = '{"type":"webhook.ping","timestamp":"2026-11-21T12:00:00.000Z","data":{"name":"Łuna"}}';
-      const post = (id: string, ...secrets: string[]) =>
-        sender.send({ url, id, at: instant(Date.now()), body, secrets }, 10_000);
-      expect(await post('evt_1', one)).toMatchObject({ status: 204 });
-      expect(await post('evt_2', other)).toMatchObject({ status: 400 });
-      expect(await post('evt_3', other, one)).toMatchObject({ status: 204 });
-      receiver.kill();
-      await closed;
-      expect(await output).toBe(`${line.toString()}evt_1 ${body}\nevt_3 ${body}\n`);
-    } finally {
-      receiver.kill();
-    }
-  });
-});
-
-it('a copy that is kept as webhooks.md says has each animal as its latest event has it, whatever comes twice and in whatever order', () => {
-  const [, program = ''] = /```js\n(const copy.+?)```/s.exec(document) ?? [];
-  type Kept = ReadonlyMap<number, { readonly animal: object | undefined }>;
-  const change = fc.record({
-    type: fc.constantFrom('pet.added', 'pet.changed', 'pet.removed', 'order.placed'),
-    data: fc.record({ id: fc.integer({ min: 1, max: 5 }), name: fc.string() }),
-  });
-  const history = fc.array(change, { minLength: 1, maxLength: 40 }).chain((changes) => {
-    const events = changes.map((each, index) => ({ ...each, sequence: index + 1 }));
-    const twice = [...events, ...events];
-    return fc.tuple(fc.constant(events), fc.shuffledSubarray(twice, { minLength: twice.length }));
-  });
-  const property = fc.property(history, ([events, arrivals]) => {
-    const receiver = runInNewContext(`${program}; ({ receive, copy })`) as { receive(event: object): void; copy: Kept };
-    for (const event of arrivals) receiver.receive(event);
-    const latest = new Map(events.filter(({ type }) => type.startsWith('pet.')).map((each) => [each.data.id, each]));
-    const expected = [...latest].map(([id, { type, data }]) => [id, type === 'pet.removed' ? undefined : data]);
-    const kept = [...receiver.copy].map(([id, { animal }]) => [id, animal]);
-    expect(Object.fromEntries(kept)).toStrictEqual(Object.fromEntries(expected));
-  });
-  fc.assert(property);
 });

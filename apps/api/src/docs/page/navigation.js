@@ -2,9 +2,16 @@ import { operationsOf } from './description.js';
 
 const list = document.getElementById('groups');
 
-/** Adds the operations by their groups, and a search over them. */
+/** What is found by: its `names`, or, if no name matches, its `text`. */
+const found = new Map();
+
+/** Adds the operations by their groups, and a search over these and the rest of the page. */
 export function showNavigation(description, { layoutActions }) {
-  list.append(...description.tags.map((tag) => groupOf(tag, description)));
+  list.append(...description.tags.map((tag) => groupOf(tag.name, operationItems(tag.name, description))));
+  // Only a search shows these.
+  const searched = { Errors: errorItems(), 'Received events': eventItems(description), Guide: guideItems() };
+  for (const [name, items] of Object.entries(searched))
+    list.append(Object.assign(groupOf(name, items), { className: 'group searched', hidden: true }));
   followWidth();
   acceptSearch();
   const follow = () => {
@@ -50,10 +57,10 @@ function goToPlace(frames = 60) {
   const [first, group, id] = location.hash.slice(1).split('/');
   const place = document.getElementById(id === undefined ? first : `operations-${group}-${id}`);
   if (place === null && frames > 0) requestAnimationFrame(() => goToPlace(frames - 1));
-  if (!place?.matches('.about, .opblock')) return;
-  if (place.matches('.about')) place.open = true;
+  if (!place?.closest('details, .opblock')) return;
+  for (let each = place.closest('details'); each; each = each.parentElement.closest('details')) each.open = true;
   place.scrollIntoView();
-  place.querySelector('.opblock-summary-control, summary')?.focus({ preventScroll: true });
+  place.querySelector('.opblock-summary-control, summary, a')?.focus({ preventScroll: true });
 }
 
 /** A wide screen always shows the list. A narrow one shows it on demand. */
@@ -69,23 +76,65 @@ function followWidth() {
   follow();
 }
 
-function groupOf({ name }, description) {
-  const operations = operationsOf(description).filter(({ operation }) => operation.tags.includes(name));
-  const items = operations.map((each) => itemOf(name, each));
+function groupOf(name, items) {
   return element('li', { className: 'group' }, element('span', { textContent: name }), element('ul', {}, ...items));
 }
 
-function itemOf(group, { path, method, operation }) {
-  const { operationId, summary } = operation;
-  const badge = element('span', { className: `method ${method}`, textContent: method.toUpperCase() });
-  const link = element(
-    'a',
-    { href: `#/${group}/${operationId}`, title: `${method.toUpperCase()} ${path}` },
-    badge,
-    ` ${summary}`,
-  );
+function operationItems(group, description) {
+  return operationsOf(description)
+    .filter(({ operation }) => operation.tags.includes(group))
+    .map(({ path, method, operation }) => {
+      const { operationId, summary, parameters, security = [], description: text } = operation;
+      const scopes = security.flatMap((each) => Object.values(each).flat());
+      const names = [group, method, path, operationId, summary, ...scopes, ...namesOf(parameters, description)];
+      return itemOf({ href: `#/${group}/${operationId}`, badge: method, title: summary, names, text, hint: path });
+    });
+}
+
+function eventItems(description) {
+  return Object.entries(description.webhooks).map(([type, { post }]) => {
+    const names = ['event', 'webhook', type, post.operationId, ...namesOf(post.parameters, description)];
+    return itemOf({ href: `#/webhooks/${post.operationId}`, title: type, names, text: post.description });
+  });
+}
+
+/** The headings, each with what follows it. */
+function guideItems() {
+  return [...document.querySelectorAll('#guide [id]')].map((heading) => {
+    const names = [heading.textContent];
+    for (let each = heading.nextElementSibling; each && !each.id; each = each.nextElementSibling)
+      names.push(each.textContent);
+    return itemOf({ href: `#${heading.id}`, title: heading.textContent, names });
+  });
+}
+
+function errorItems() {
+  return [...document.querySelectorAll('#errors [id]')].map((term) => {
+    const badge = term.closest('dd').previousElementSibling.textContent;
+    const title = term.textContent;
+    return itemOf({
+      href: `#${term.id}`,
+      badge,
+      title,
+      names: [badge, title],
+      text: term.nextElementSibling.textContent,
+    });
+  });
+}
+
+function namesOf(parameters, description) {
+  return parameters.map(({ $ref, name }) => name ?? description.components.parameters[$ref.split('/').at(-1)].name);
+}
+
+function itemOf({ href, badge = '', title, names, text = '', hint = '' }) {
+  const mark = element('span', { className: `method ${badge}`, textContent: badge.toUpperCase() });
+  // A long code is broken only between its words.
+  const words = title.split(/(?<=_)/).flatMap((word) => [word, element('wbr', {})]);
+  const label = element('span', {}, ...words);
+  const link = element('a', { href, title: hint, className: 'noZensmooth' }, ...(badge ? [mark, ' '] : []), label);
   const item = element('li', {}, link);
-  item.dataset.words = [group, method, path, operationId, summary].join(' ').toLowerCase();
+  const named = names.join(' ').toLowerCase();
+  found.set(item, { names: named, text: `${named} ${text.toLowerCase()}` });
   return item;
 }
 
@@ -97,18 +146,21 @@ function element(name, properties, ...children) {
 
 function acceptSearch() {
   const field = document.getElementById('search');
-  field.addEventListener('input', () => filter(field.value));
+  field.addEventListener('input', () => filter(field.value.toLowerCase().split(/\s+/).filter(Boolean)));
   field.addEventListener('keydown', ({ key }) => {
-    if (key === 'Enter') list.querySelector('[data-words]:not([hidden]) a')?.click();
+    if (key === 'Enter') list.querySelector('.group:not([hidden]) li:not([hidden]) a')?.click();
   });
 }
 
-function filter(searched) {
-  const words = searched.toLowerCase().split(/\s+/);
-  const items = [...list.querySelectorAll('[data-words]')];
-  for (const item of items) item.hidden = !words.every((word) => item.dataset.words.includes(word));
-  for (const group of list.children) group.hidden = !group.querySelector('li:not([hidden])');
-  const found = items.filter(({ hidden }) => !hidden).length;
-  const text = found === 1 ? '1 operation' : `${found} operations`;
-  document.getElementById('found').textContent = searched.trim() === '' ? '' : text;
+function filter(words) {
+  const items = [...found];
+  const matching = (part) => items.filter(([, of]) => words.every((word) => of[part].includes(word)));
+  const named = matching('names');
+  const shown = new Map(named.length > 0 ? named : matching('text'));
+  for (const [item] of items) item.hidden = !shown.has(item);
+  const isSearch = words.length > 0;
+  for (const group of list.children)
+    group.hidden = group.querySelector('li:not([hidden])') === null || (!isSearch && group.matches('.searched'));
+  document.getElementById('starts').hidden = isSearch;
+  document.getElementById('found').textContent = isSearch ? `${shown.size} found` : '';
 }

@@ -5,7 +5,7 @@ import { acceptKey, withKey } from './key.js';
 import { addressOfOpened, showNavigation } from './navigation.js';
 import { pluginsFor } from './plugins.js';
 
-document.getElementById('address').textContent = new URL('v1', location).href;
+for (const place of document.querySelectorAll('.address')) place.textContent = new URL('v1', location).href;
 copyOnClick();
 acceptKey();
 
@@ -14,11 +14,7 @@ async function readDescription() {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address.href} answers ${response.status}`);
   const description = await response.json();
-  // The page may call only its own server, whichever name it was reached by. The servers are listed for API users.
-  const servers = description.servers.map(
-    ({ url, description: name }) => `- ${name}: \`${new URL(url, address).href}\``,
-  );
-  description.info.description += `\n\n## Servers\n${servers.join('\n')}`;
+  // The page may call only its own server, whichever name it was reached by. The guide lists the others.
   description.servers = [{ url: new URL('v1', address).href }];
   return description;
 }

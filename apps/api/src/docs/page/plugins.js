@@ -27,55 +27,28 @@ const exactNumbers = (system) => ({
   },
 });
 
-/** The page has a heading, a field for the key and one server, so it shows only what follows them. */
-const layout =
-  (errors) =>
-  ({ React: { createElement: e }, getComponent, specSelectors }) => ({
-    components: {
-      ReferenceLayout: () =>
+/** The page has a heading, a guide, a field for the key and one server, so it shows only what follows them. */
+const layout = ({ React: { createElement: e }, getComponent }) => ({
+  components: {
+    ReferenceLayout: () =>
+      e(
+        'div',
+        { className: 'swagger-ui' },
+        e('h2', { className: 'hidden' }, 'Operations'),
         e(
           'div',
-          { className: 'swagger-ui' },
-          e(
-            'details',
-            { className: 'about', id: 'guide' },
-            e('summary', null, 'Guide: keys, numbers, pages, limits, webhooks'),
-            e(getComponent('Markdown', true), { source: specSelectors.specJson().getIn(['info', 'description']) }),
-          ),
-          e(
-            'details',
-            { className: 'about', id: 'errors' },
-            e('summary', null, 'Errors of every operation'),
-            e('dl', null, ...errors.flatMap((error) => errorEntry(e, getComponent('Markdown', true), error))),
-          ),
-          e('h2', { className: 'hidden' }, 'Operations'),
-          e(
-            'div',
-            { className: 'wrapper' },
-            // Their headings are of the levels 3, 4 and 2.
-            ...['operations', 'Models', 'Webhooks'].map((name) => e(getComponent(name, true), { key: name })),
-          ),
+          { className: 'wrapper' },
+          // Their headings are of the levels 3, 4 and 2.
+          ...['operations', 'Models', 'Webhooks'].map((name) => e(getComponent(name, true), { key: name })),
         ),
-    },
-    wrapComponents: {
-      authorizeOperationBtn: () => () => null,
-      // It copies only the path, and keyboards don't reach it.
-      CopyToClipboardBtn: () => () => null,
-    },
-  });
-
-function errorEntry(e, Markdown, { status, response }) {
-  const codes = Object.keys(response.content['application/json'].examples);
-  return [
-    e('dt', { key: `${status} term` }, status),
-    e(
-      'dd',
-      { key: status },
-      e(Markdown, { source: response.description }),
-      ...codes.map((code) => e('code', { key: code, className: 'error-code' }, code)),
-    ),
-  ];
-}
+      ),
+  },
+  wrapComponents: {
+    authorizeOperationBtn: () => () => null,
+    // It copies only the path, and keyboards don't reach it.
+    CopyToClipboardBtn: () => () => null,
+  },
+});
 
 /** The path of an operation and its labels. It is inside of a button, so it can't be a link. */
 const marks = {
@@ -188,7 +161,7 @@ const names = ({ React: { createElement: e, useEffect, useRef } }) => {
           for (const region of element.current.querySelectorAll('[role=region]'))
             region.setAttribute('aria-label', name);
         });
-        const everywhere = e('a', { href: '#errors', className: NATIVE }, 'Errors of every operation');
+        const everywhere = e('a', { href: '#errors', className: NATIVE }, 'All errors');
         return e('div', { ref: element }, e(Original, props), e('p', { className: 'everywhere' }, everywhere));
       },
     },
@@ -207,5 +180,5 @@ function nameOfParameter({ description = 'Value' }) {
 
 /** @param errors those of every operation */
 export function pluginsFor(errors) {
-  return [exactNumbers, layout(errors), marks, folds(errors), samples, hiddenKey, names];
+  return [exactNumbers, layout, marks, folds(errors), samples, hiddenKey, names];
 }
