@@ -1,6 +1,7 @@
 import {
   type Account,
   type Animal,
+  type Category,
   ChangeAnimal,
   checkAll,
   type Fields,
@@ -16,19 +17,17 @@ import {
   WithdrawAnimal,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
+import { CategoryChoice, offered } from '../categories/category-choice.js';
 import { SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
-import { Id, int64, oneOf } from '../http/lists.js';
+import { Id, oneOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = ['pets:manage'] as const;
 
-class ChangeForm extends formOf(
-  { name: 'Name', categoryId: 'Category number', status: 'Status', version: '' },
-  'edit-',
-) {}
+class ChangeForm extends formOf({ name: 'Name', categoryId: 'Category', status: 'Status', version: '' }, 'edit-') {}
 class WithdrawalForm extends formOf({}) {}
 
 const CHANGED =
@@ -42,23 +41,24 @@ export class AnimalController {
     private readonly withdrawAnimal: WithdrawAnimal,
     private readonly listCategories: ListCategories,
     private readonly listOrders: ListOrders,
+    private readonly categoryChoice: CategoryChoice,
   ) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    const animal = await this.getAnimal.execute(id);
-    return this.showAnimal(account, animal, formFor(animal));
+    return this.showAnimal(account, await this.getAnimal.execute(id));
   }
 
   @Post()
   async change(@SignedIn() account: Account, @Id() id: bigint, @Body() form: ChangeForm): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
     const { values } = form;
+    const categoryId = await this.categoryChoice.read(values.categoryId);
     try {
       const change = checkAll({
         // To show all problems at once: the domain never sees a category that isn't a number.
         name: () => newAnimal({ name: values.name, categoryId: 0n }).name,
-        categoryId: () => int64(values.categoryId, 'categoryId'),
+        categoryId,
         status: () => oneOf(PET_STATUSES)(values.status, 'status'),
       } satisfies Fields<NewAnimal>);
       await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
@@ -88,15 +88,17 @@ export class AnimalController {
     return redirect('/catalogue', 'animal-withdrawn');
   }
 
-  private async showAnimal(account: Account, animal: Animal, form: ChangeForm): Promise<Answer> {
-    const { items: categories } = await this.listCategories.execute({ ids: [animal.categoryId] });
+  private async showAnimal(account: Account, animal: Animal, form?: ChangeForm): Promise<Answer> {
+    const category = await this.categoryChoice.find(animal.categoryId);
+    const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     // No index finds an account's orders by their animal, so only the newest are searched.
     const newest = { accountId: account.id, first: 'newest', limit: MAX_PAGE_SIZE } as const;
     const { items: orders } = await this.listOrders.execute(newest);
     return page('animal', {
-      form,
+      form: form ?? formFor(animal, category),
       animal,
-      category: categories[0]?.name,
+      category: category?.name,
+      offered: categories.map(offered),
       orders: orders.filter(({ animalId }) => animalId === animal.id),
       searched: MAX_PAGE_SIZE,
       mayChange: hasScopes({ account }, TO_CHANGE),
@@ -104,9 +106,14 @@ export class AnimalController {
   }
 }
 
-function formFor(animal: Animal): ChangeForm {
+function formFor(animal: Animal, category: Category | undefined): ChangeForm {
   const { name, categoryId, status } = animal;
-  return new ChangeForm({ name, categoryId: String(categoryId), status, version: versionOf(animal) });
+  return new ChangeForm({
+    name,
+    categoryId: category ? offered(category) : String(categoryId),
+    status,
+    version: versionOf(animal),
+  });
 }
 
 function versionOf(animal: Animal | undefined): string {

@@ -18,13 +18,14 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
+import { CategoryChoice, offered } from '../categories/category-choice.js';
 import { address, EMPTY_PAGE, int64, List, oneOf, positionOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_ADD = ['pets:write'] as const;
 
-const LABELS = { name: 'Name', categoryId: 'Category number', status: 'Status' } satisfies Fields<NewAnimal>;
+const LABELS = { name: 'Name', categoryId: 'Category', status: 'Status' } satisfies Fields<NewAnimal>;
 
 class AnimalForm extends formOf(LABELS, 'add-') {}
 
@@ -35,6 +36,7 @@ export class AnimalsController {
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
+    private readonly categoryChoice: CategoryChoice,
   ) {}
 
   @Get()
@@ -47,11 +49,12 @@ export class AnimalsController {
     requireScopes({ account }, TO_ADD);
     const { values } = form;
     let added: Animal;
+    const categoryId = await this.categoryChoice.read(values.categoryId);
     try {
       const checked = checkAll({
         // To show all problems at once: the domain never sees a category that isn't a number.
         animal: () => newAnimal({ name: values.name, categoryId: 0n }),
-        categoryId: () => int64(values.categoryId, 'categoryId'),
+        categoryId,
         status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),
       });
       added = await this.addAnimal.execute({ ...checked, name: values.name });
@@ -59,10 +62,10 @@ export class AnimalsController {
       return this.showAnimals(account, query, form.refused(error));
     }
     // The list stays as it was filtered, if that shows the new animal.
-    const { status, categoryId } = listOf(query).wanted ?? {};
+    const { status, categoryId: shownCategory } = listOf(query).wanted ?? {};
     const filter = {
       status: status === added.status ? status : undefined,
-      categoryId: categoryId === added.categoryId ? categoryId : undefined,
+      categoryId: shownCategory === added.categoryId ? shownCategory : undefined,
     };
     const shown = address('/catalogue', { ...filter, ...positionOf(added.id), added: added.id });
     return redirect(`${shown}#animal-${added.id}`, 'animal-added');
@@ -93,7 +96,7 @@ export class AnimalsController {
       filter: list.filter,
       added: int64From(fields(query, 'added').added),
       names,
-      categories,
+      offered: categories.map(offered),
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
       mayAdd: hasScopes({ account }, TO_ADD),
       tabs: list.tabs('status', [undefined, ...PET_STATUSES]),

@@ -22,7 +22,7 @@ import { fingerprint, isChanged, refusedChange, unchangedSince } from '../http/v
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = ['pets:manage'] as const;
 
-class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' }) {}
+class CategoryForm extends formOf({ name: 'Name', id: 'Id (optional)' }) {}
 class NameForm extends formOf({ name: 'Name', version: '' }) {}
 class RemovalForm extends formOf({}) {}
 
@@ -47,18 +47,19 @@ export class CategoriesController {
     const { values } = form;
     let id: bigint | undefined;
     try {
-      const { name, number } = checkAll({
+      const typed = checkAll({
         name: () => categoryName(values.name),
-        number: () => (values.number.trim() === '' ? undefined : int64(values.number, 'number')),
+        id: () => (values.id.trim() === '' ? undefined : int64(values.id, 'id')),
       });
-      id = number;
-      // A number that was typed must have no name yet. Another page changes names.
+      const { name } = typed;
+      id = typed.id;
+      // An id that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
       else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined), versionOf) });
     } catch (error) {
       if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
-      const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
-      return this.showCategories(account, query, form.withProblems({ number }));
+      const problem = `Already named “${(await this.find(id))?.name ?? ''}”.`;
+      return this.showCategories(account, query, form.withProblems({ id: problem }));
     }
     return redirect(positionIn(id), 'category-added');
   }

@@ -154,8 +154,8 @@ export interface Views {
       readonly category?: CategoryId | undefined;
       readonly animals: readonly Animal[];
       readonly names: ReadonlyMap<CategoryId, string>;
-      /** The first categories, to choose from. */
-      readonly categories: readonly Category[];
+      /** The first categories, as they are typed into a form. */
+      readonly offered: readonly string[];
       /** The first categories, and `category` if it isn't among them. */
       readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
       /** The id of the animal that was just added. */
@@ -167,6 +167,8 @@ export interface Views {
   readonly animal: FormPage & {
     readonly animal: Animal;
     readonly category?: string | undefined;
+    /** The first categories, as they are typed into a form. */
+    readonly offered: readonly string[];
     /** The account's orders of this animal, among as many of its newest as were `searched`. */
     readonly orders: readonly Order[];
     readonly searched: number;
