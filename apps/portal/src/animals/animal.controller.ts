@@ -93,14 +93,14 @@ export class AnimalController {
     const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     // No index finds an account's orders by their animal, so only the newest are searched.
     const newest = { accountId: account.id, first: 'newest', limit: MAX_PAGE_SIZE } as const;
-    const { items: orders } = await this.listOrders.execute(newest);
+    const { items: orders, next } = await this.listOrders.execute(newest);
     return page('animal', {
       form: form ?? formFor(animal, category),
       animal,
       category: category?.name,
       offered: categories.map(offered),
       orders: orders.filter(({ animalId }) => animalId === animal.id),
-      searched: MAX_PAGE_SIZE,
+      searched: next === undefined ? undefined : MAX_PAGE_SIZE,
       mayChange: hasScopes({ account }, TO_CHANGE),
     });
   }

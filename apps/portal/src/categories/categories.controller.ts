@@ -6,6 +6,7 @@ import {
   checkAll,
   GetCategory,
   hasScopes,
+  ListAnimals,
   ListCategories,
   NameCategory,
   DeleteCategory,
@@ -34,6 +35,7 @@ export class CategoriesController {
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
     private readonly deleteCategory: DeleteCategory,
+    private readonly listAnimals: ListAnimals,
   ) {}
 
   @Get()
@@ -88,7 +90,8 @@ export class CategoriesController {
   @Get(':id/remove')
   async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    return page('remove-category', { form: new RemovalForm(), category: await this.getCategory.execute(id) });
+    const category = await this.getCategory.execute(id);
+    return page('remove-category', { form: new RemovalForm(), category, isUsed: await this.isUsed(id) });
   }
 
   @Post(':id/remove')
@@ -98,9 +101,18 @@ export class CategoriesController {
     try {
       await this.deleteCategory.execute({ id });
     } catch (error) {
-      return page('remove-category', { form: new RemovalForm().refused(error), category });
+      return page('remove-category', {
+        form: new RemovalForm().refused(error),
+        category,
+        isUsed: await this.isUsed(id),
+      });
     }
     return redirect('/categories', 'category-removed');
+  }
+
+  private async isUsed(id: bigint): Promise<boolean> {
+    const { items } = await this.listAnimals.execute({ categoryIds: [id], limit: 1 });
+    return items.length > 0;
   }
 
   private async currentOf(id: bigint): Promise<{ readonly current: string | undefined; readonly version: string }> {

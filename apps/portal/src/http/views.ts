@@ -169,9 +169,9 @@ export interface Views {
     readonly category?: string | undefined;
     /** The first categories, as they are typed into a form. */
     readonly offered: readonly string[];
-    /** The account's orders of this animal, among as many of its newest as were `searched`. */
+    /** The account's orders of this animal, among as many of its newest as were `searched`: all if undefined. */
     readonly orders: readonly Order[];
-    readonly searched: number;
+    readonly searched: number | undefined;
     readonly mayChange: boolean;
   };
   /** `/catalogue/{id}/withdraw`, the confirmation. */
@@ -187,7 +187,7 @@ export interface Views {
   /** `/categories/{id}/name`. The form has the `version` that was shown, which is empty if the id had no `current` name. */
   readonly 'name-category': FormPage & { readonly id: bigint; readonly current?: string | undefined };
   /** `/categories/{id}/remove`, the confirmation. */
-  readonly 'remove-category': FormPage & { readonly category: Category };
+  readonly 'remove-category': FormPage & { readonly category: Category; readonly isUsed: boolean };
   /** The account's orders, with the names of the animals that are still there. */
   readonly orders: ListView & {
     readonly orders: readonly Order[];
@@ -223,6 +223,8 @@ export interface Views {
     readonly status: number;
     readonly title: string;
     readonly message: string;
+    /** Whether a new password by mail ends the wait. */
+    readonly offersReset?: boolean;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
     /** In seconds, with 429 and 503. */

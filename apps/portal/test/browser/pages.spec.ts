@@ -287,9 +287,9 @@ suite('Each page of the portal, in a browser,', () => {
       expect(await page.getByRole('columnheader').first().innerText()).toBe('Time (UTC)');
       await toggle.click();
       expect(await page.getByRole('columnheader').first().innerText()).toBe('Time (your time)');
-      const lines = await page
-        .locator('main time')
-        .evaluateAll((all) => all.map((each) => each.getClientRects().length));
+      const lines = await page.evaluate<readonly number[]>(
+        "[...document.querySelectorAll('main time')].map((time) => time.getClientRects().length)",
+      );
       expect(new Set(lines)).toEqual(new Set([1]));
       await look(page);
       await context.close();
