@@ -1,5 +1,21 @@
 // Every page works without this script.
 
+function store(name, value) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // Browsers may refuse to store anything; each page then knows only its own.
+  }
+}
+
+function stored(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 for (const button of document.querySelectorAll('[data-copy]')) {
   // Browsers allow the clipboard only on pages from https or localhost.
   if (!navigator.clipboard) break;
@@ -17,17 +33,79 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
-// Times are in UTC; the reader's own is beside them.
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const date = new Date(time.dateTime);
-  const title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
-  time.title = [time.title, title].filter(Boolean).join('; ');
-  if (date.getTimezoneOffset() === 0 || !time.textContent.includes(':')) continue;
-  const own = document.createElement('small');
-  own.textContent = date.toLocaleString([], { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-  time.append(' ', own);
-  own.prepend('(');
-  own.append(' your time)');
+// Times are in the reader's own zone, or in UTC for a reader who has chosen that. Their forms are those of the service.
+const MINUTE_OF_DAY = { hour: '2-digit', minute: '2-digit' };
+const DAY_OF_YEAR = { day: 'numeric', month: 'short' };
+
+function formatsIn(timeZone) {
+  const format = (...options) => new Intl.DateTimeFormat('en-GB', Object.assign({ timeZone }, ...options));
+  return {
+    minute: format({ dateStyle: 'medium', timeStyle: 'short' }),
+    date: format({ dateStyle: 'medium' }),
+    moment: format({ dateStyle: 'medium', timeStyle: 'medium' }),
+    second: format(DAY_OF_YEAR, MINUTE_OF_DAY, { second: '2-digit' }),
+    hour: format(DAY_OF_YEAR, MINUTE_OF_DAY),
+    day: format(DAY_OF_YEAR),
+    clock: format(MINUTE_OF_DAY),
+  };
+}
+
+const UTC = formatsIn('UTC');
+const OWN = formatsIn();
+const ownZone = OWN.minute.resolvedOptions().timeZone;
+const zones = document.getElementById('zones');
+const shapes = [...document.querySelectorAll('time[data-shape]:not([role=timer] *)')].map((time) => ({
+  time,
+  utc: time.textContent,
+}));
+const sinces = [...document.querySelectorAll('input[type=datetime-local]')];
+const zoned = [
+  ...document.querySelectorAll('[data-zone]'),
+  ...sinces.flatMap(({ id, labels }) => [...labels, ...document.querySelectorAll(`.problems a[href="#${id}"]`)]),
+];
+/** Called after the zone has changed. */
+const zoneListeners = [];
+let isUtc = true;
+
+/** The minute that the input's text is in UTC, in the other zone. Empty if it isn't one. */
+function inZone(text, isFromUtc) {
+  const date = new Date(isFromUtc ? `${text}Z` : text);
+  if (Number.isNaN(date.getTime())) return text;
+  const offset = isFromUtc ? date.getTimezoneOffset() * 60 * 1000 : 0;
+  return new Date(date - offset).toISOString().slice(0, 16);
+}
+
+/** A time that a script tells. */
+const clockText = (at) => (isUtc ? `${UTC.clock.format(at)} UTC` : OWN.clock.format(at));
+
+function showZone(wantsUtc) {
+  for (const input of sinces) if (wantsUtc !== isUtc) input.value = inZone(input.value, isUtc);
+  isUtc = wantsUtc;
+  for (const { time, utc } of shapes) {
+    const { shape } = time.dataset;
+    const at = new Date(time.dateTime);
+    if (shape === 'relative') time.textContent = isUtc ? UTC.hour.format(at) : utc;
+    else time.textContent = isUtc ? utc : OWN[shape].format(at);
+    time.title = isUtc ? `${OWN.minute.format(at)}, your time` : `${UTC.minute.format(at)} UTC`;
+  }
+  for (const element of zoned)
+    element.textContent = element.textContent.replace(/\((UTC|your time)\)/, isUtc ? '(UTC)' : '(your time)');
+  document.getElementById('zone').textContent = isUtc ? 'UTC' : `your time zone, ${ownZone}`;
+  zones.textContent = isUtc ? 'Show times in my time zone' : 'Show times in UTC';
+  for (const tell of zoneListeners) tell();
+}
+
+if (ownZone !== 'UTC') {
+  zones.hidden = false;
+  zones.addEventListener('click', () => {
+    showZone(!isUtc);
+    store('isUtc', isUtc);
+  });
+  for (const input of sinces)
+    input.form.addEventListener('formdata', ({ formData }) => {
+      if (!isUtc) formData.set(input.name, inZone(input.value, false));
+    });
+  showZone(stored('isUtc') === true);
 }
 
 // The token of a mailed link is after the #, which browsers don't send. It is removed from the history here.
@@ -66,6 +144,14 @@ for (const timer of document.querySelectorAll('[data-until]')) {
 // The values of a chart's bar, at the pointer and at the arrow keys.
 for (const bars of document.querySelectorAll('[data-values]')) {
   const values = bars.dataset.values.split('\n');
+  const { start, unit } = bars.dataset;
+  /** Hours are in the reader's zone. The days are those of the limits, which are in UTC. */
+  const periodOf = (place) => {
+    const hours = unit === 'hour' ? place : 24 * place;
+    const at = Number(start) + hours * 60 * 60 * 1000;
+    return unit === 'hour' ? (isUtc ? UTC : OWN).hour.format(at) : `${UTC.day.format(at)} (UTC)`;
+  };
+  const textOf = (place) => `${periodOf(place)}: ${values[place]}`;
   const shown = bars.closest('.chart').querySelector('.value');
   const mark = bars.querySelector('.mark');
   let at = values.length - 1;
@@ -73,15 +159,19 @@ for (const bars of document.querySelectorAll('[data-values]')) {
     at = Math.min(Math.max(place, 0), values.length - 1);
     mark.setAttribute('x', at);
     mark.setAttribute('visibility', 'visible');
-    shown.textContent = values[at];
+    shown.textContent = textOf(at);
     bars.setAttribute('aria-valuenow', at);
-    bars.setAttribute('aria-valuetext', values[at]);
+    bars.setAttribute('aria-valuetext', textOf(at));
   };
   bars.setAttribute('role', 'slider');
   bars.setAttribute('tabindex', 0);
   bars.setAttribute('aria-valuemax', at);
   bars.setAttribute('aria-valuenow', at);
-  bars.setAttribute('aria-valuetext', values[at]);
+  bars.setAttribute('aria-valuetext', textOf(at));
+  zoneListeners.push(() => {
+    if (shown.textContent.includes(':')) show(at);
+    else bars.setAttribute('aria-valuetext', textOf(at));
+  });
   bars.addEventListener('focus', () => show(at));
   const point = ({ clientX }) => {
     const { left, width } = bars.getBoundingClientRect();
@@ -106,28 +196,14 @@ const dialog = document.getElementById('session');
 const WARNING = 2 * 60 * 1000;
 const KEY = 'session';
 
-function storeSession(session) {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(session));
-  } catch {
-    // Browsers may refuse to store anything; each tab then knows only its own requests.
-  }
-}
-
 function keepSession({ left, most }) {
   const now = Date.now();
   dialog.asked = now;
   dialog.times = { person: dialog.dataset.person, ends: now + left, last: now + most };
-  storeSession(dialog.times);
+  store(KEY, dialog.times);
 }
 
-function sessionTimes() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? dialog.times;
-  } catch {
-    return dialog.times;
-  }
-}
+const sessionTimes = () => stored(KEY) ?? dialog.times;
 
 /** Shows what belongs to a state: `soon`, `last`, `over`, or nothing. */
 function showParts(when) {
@@ -137,14 +213,17 @@ function showParts(when) {
   }
 }
 
+function showEnd() {
+  for (const part of document.querySelectorAll('[data-ends]')) part.textContent = clockText(sessionTimes().ends);
+}
+
 /** Shows one state, unless it is shown already. A person may have closed its dialog. */
 function showSession(when) {
   const { ends } = sessionTimes();
   const state = when === 'over' ? when : `${when} ${ends}`;
   if (dialog.shown === state) return;
   showParts(when);
-  const end = new Date(ends).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
-  for (const part of document.querySelectorAll('[data-ends]')) part.textContent = end;
+  showEnd();
   dialog.querySelector('[role=alert]').hidden = true;
   dialog.shown = state;
   if (!dialog.open) dialog.showModal();
@@ -186,7 +265,7 @@ function askBeforeTyping({ target }) {
   void staySignedIn();
 }
 
-if (document.querySelector('[data-signed-out]')) storeSession({});
+if (document.querySelector('[data-signed-out]')) store(KEY, {});
 
 if (dialog) {
   const formWarning = document.getElementById('form-warning').content;
@@ -199,6 +278,7 @@ if (dialog) {
   // Timers stop while a computer sleeps.
   addEventListener('visibilitychange', () => document.hidden || watchSession());
   addEventListener('focusin', askBeforeTyping);
+  zoneListeners.push(showEnd);
   watchSession();
 }
 

@@ -11,6 +11,7 @@ import { VisitorsController } from './accounts/visitors.controller.js';
 import { AnimalController } from './animals/animal.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';
 import { CategoriesController } from './categories/categories.controller.js';
+import { CategoryChoice } from './categories/category-choice.js';
 import { AccessGuard } from './http/access.guard.js';
 import { Attempts } from './http/attempts.js';
 import { BackgroundTasks } from './http/background-tasks.js';
@@ -67,6 +68,7 @@ export class PortalModule {
         { provide: BackgroundTasks, useValue: tasks },
         { provide: Turns, useValue: turns },
         Attempts,
+        CategoryChoice,
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_PIPE, useClass: FormPipe },
         { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },

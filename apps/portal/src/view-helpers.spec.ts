@@ -7,8 +7,13 @@ const now = instant(Date.UTC(2026, 10, 21, 12, 29));
 
 describe('the pages’ helpers', () => {
   it('give times in UTC, machine-readable too', () => {
-    expect(viewHelpers.dateTime(now)).toBe('<time datetime="2026-11-21T12:29:00.000Z">21 Nov 2026, 12:29 UTC</time>');
-    expect(viewHelpers.date(now)).toBe('<time datetime="2026-11-21T12:29:00.000Z">21 Nov 2026</time>');
+    expect(viewHelpers.dateTime(now)).toBe(
+      '<time datetime="2026-11-21T12:29:00.000Z" data-shape="minute">21 Nov 2026, 12:29 UTC</time>',
+    );
+    expect(viewHelpers.date(now)).toBe(
+      '<time datetime="2026-11-21T12:29:00.000Z" data-shape="date">21 Nov 2026</time>',
+    );
+    expect(viewHelpers.utcDate(now)).toBe('<time datetime="2026-11-21T12:29:00.000Z">21 Nov 2026</time>');
   });
 
   it.each([
@@ -29,7 +34,9 @@ describe('the pages’ helpers', () => {
     [-30 * DAY, '22 Oct 2026'],
   ])('say how far off a time is, with its minute in UTC as the title: %d ms are %s', (milliseconds, text) => {
     expect(viewHelpers.relative(later(now, milliseconds), now)).toMatch(
-      new RegExp(`^<time datetime="[^"]+" title="\\d+ \\w+ 2026, \\d\\d:\\d\\d UTC">${text}</time>$`),
+      new RegExp(
+        `^<time datetime="[^"]+" data-shape="(?:relative|date)" title="\\d+ \\w+ 2026, \\d\\d:\\d\\d UTC">${text}</time>$`,
+      ),
     );
   });
 

@@ -101,22 +101,22 @@ export const viewHelpers = {
 
   capitalised: (text: string): string => text.charAt(0).toUpperCase() + text.slice(1),
 
-  /** HTML: the minute in UTC. */
-  dateTime: (at: Instant): string => time(at, `${DATE_TIME.format(at)} UTC`),
+  // Times are HTML, in UTC. The script shows those of a `Shape` in the reader's own zone.
 
-  /** HTML: the UTC day. */
-  date: (at: Instant): string => time(at, DATE.format(at)),
+  dateTime: (at: Instant): string => time(at, `${DATE_TIME.format(at)} UTC`, 'minute'),
 
-  /** HTML: the second in UTC. */
-  moment: (at: Instant): string => time(at, `${MOMENT.format(at)} UTC`),
+  date: (at: Instant): string => time(at, DATE.format(at), 'date'),
 
-  /** HTML: the second, for a column that says that it is in UTC. */
-  second: (at: Instant): string => time(at, SECOND_OF_DAY.format(at)),
+  /** A day that is one of UTC for every reader. */
+  utcDate: (at: Instant): string => time(at, DATE.format(at)),
 
-  hourOfDay: (at: Instant): string => HOUR_OF_DAY.format(at),
+  moment: (at: Instant): string => time(at, `${MOMENT.format(at)} UTC`, 'moment'),
 
-  /** HTML: the start of an hour, for a column that says that it is in UTC. */
-  hour: (at: Instant): string => time(at, HOUR_OF_DAY.format(at)),
+  /** For a column whose head has `data-zone`. */
+  second: (at: Instant): string => time(at, SECOND_OF_DAY.format(at), 'second'),
+
+  /** For a column whose head has `data-zone`. */
+  hour: (at: Instant): string => time(at, HOUR_OF_DAY.format(at), 'hour'),
 
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
@@ -127,9 +127,9 @@ export const viewHelpers = {
   relative(at: Instant, now: Instant): string {
     const past = now - at;
     const title = `${DATE_TIME.format(at)} UTC`;
-    if (Math.abs(past) >= MOST_RELATIVE) return time(at, DATE.format(at), title);
-    if (past < 0) return time(at, viewHelpers.until(at, now), title);
-    return time(at, past < MINUTE ? 'just now' : `${span(past, Math.floor)} ago`, title);
+    if (Math.abs(past) >= MOST_RELATIVE) return time(at, DATE.format(at), 'date', title);
+    if (past < 0) return time(at, viewHelpers.until(at, now), 'relative', title);
+    return time(at, past < MINUTE ? 'just now' : `${span(past, Math.floor)} ago`, 'relative', title);
   },
 
   endOf,
@@ -157,9 +157,12 @@ export const viewHelpers = {
     })),
 };
 
-function time(at: Instant, text: string, title?: string): string {
-  const attribute = title === undefined ? '' : ` title="${title}"`;
-  return `<time datetime="${new Date(at).toISOString()}"${attribute}>${text}</time>`;
+/** The forms of times, as `portal.js` knows them. */
+type Shape = 'minute' | 'date' | 'moment' | 'second' | 'hour' | 'relative';
+
+function time(at: Instant, text: string, shape?: Shape, title?: string): string {
+  const attributes = [shape && ` data-shape="${shape}"`, title && ` title="${title}"`].filter(Boolean).join('');
+  return `<time datetime="${new Date(at).toISOString()}"${attributes}>${text}</time>`;
 }
 
 function span(milliseconds: number, round: (value: number) => number): string {

@@ -113,6 +113,10 @@ describe('signing up where mail can be sent', () => {
     expect(await finish(visitor, token)).toMatchObject(refusal('You are signed in to another account.'));
     await visitor.post('/sign-out');
     expect(await finish(visitor, token)).toMatchObject(redirectTo('/keys'));
+    // Whoever opens the used link again is signed in to the account that it has opened.
+    const again = await finish(visitor, token);
+    expect(again).toMatchObject(refusal(`Your address ${email} is confirmed.`));
+    expect(again.text).not.toContain('Request another link');
   });
 
   it('mails to no more than ten people an hour for one network address', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Scope } from '@adoption-store/domain';
+import { ask } from '@adoption-store/test-support';
 import { type Answer, linkIn, refusal, type Visitor, walk } from './support/portal-visitor.js';
 import { addAnimal, call, make, nameCategory, nameOf, newCategoryId, portal } from './support/store.js';
 
@@ -14,23 +15,23 @@ async function sent(visitor: Visitor, path: string, fields: Record<string, strin
 const versionIn = ({ text }: Answer) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
 
 describe('the page of categories', () => {
-  it('adds one under a number that no animal has, or under the one that was typed', async () => {
+  it('adds one under an id that no animal has, or under the one that was typed', async () => {
     const visitor = await portal.signedUp();
     const id = newCategoryId();
     await visitor.get('/categories');
-    const added = await sent(visitor, '/categories', { name: `Bären ${id} <b>`, number: '' });
+    const added = await sent(visitor, '/categories', { name: `Bären ${id} <b>`, id: '' });
     expect(added.text).toContain('The category is added.');
     expect(added.text).toContain(`Bären ${id} &lt;b&gt;`);
     expect(added.text).not.toContain(`Bären ${id} <b>`);
-    const typed = await sent(visitor, '/categories', { name: `Otters ${id}`, number: `-${id}` });
+    const typed = await sent(visitor, '/categories', { name: `Otters ${id}`, id: `-${id}` });
     expect(typed.text).toContain(`Otters ${id}`);
     expect(await nameOf(-id)).toBe(`Otters ${id}`);
   });
 
   const named = newCategoryId();
   it.each([
-    ['a name that is taken', { name: `SEALS ${named}`, number: '' }, 'Another category has the name &quot;SEALS'],
-    ['a number that has a name', { name: 'Cats', number: `${named}` }, 'Already named “Seals'],
+    ['a name that is taken', { name: `SEALS ${named}`, id: '' }, 'Another category has the name &quot;SEALS'],
+    ['an id that has a name', { name: 'Cats', id: `${named}` }, 'Already named “Seals'],
   ])('shows %s as a problem, with what was typed', async (_case, fields, problem) => {
     await nameCategory(named, `Seals ${named}`);
     const refused = await (await portal.signedUp()).fillIn('/categories', fields);
@@ -76,6 +77,7 @@ describe('the page of categories', () => {
     expect(await nameOf(unused)).toBeDefined();
     expect((await sent(visitor, `/categories/${unused}/remove`, {})).text).toContain('The category is removed.');
     expect(await nameOf(unused)).toBeUndefined();
+    expect((await visitor.get(`/categories/${used}/remove`)).text).not.toContain('Remove the category');
     const refused = await visitor.post(`/categories/${used}/remove`);
     expect(refused).toMatchObject(refusal(`An animal has the category ${used}.`));
     expect(await nameOf(used)).toBeDefined();
@@ -123,7 +125,7 @@ describe('the catalogue', () => {
   });
 
   it.each([
-    ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
+    ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number.'],
     [`find=${'x'.repeat(101)}`, '#filter-find', 'Name or id: Must be at most 100 characters'],
   ])('lists nothing for %s, and says why', async (query, link, problem) => {
     const refused = await (await portal.signedUp()).get(`/catalogue?${query}`);
@@ -206,8 +208,10 @@ describe('the page of an animal', () => {
     const key = await visitor.issueKey();
     const order = await make('/v1/store/orders', `{"petId": ${id}}`, key);
     const path = `/catalogue/${id}`;
-    expect((await visitor.get(path)).text).toContain(`<a href="/orders/${order}">`);
-    expect((await stranger.get(path)).text).toContain('None among your 100 newest orders.');
+    const { text } = await visitor.get(path);
+    expect(text).toContain(`<a href="/orders/${order}">`);
+    expect(text).toContain('<title>Luna – Adoption Store API</title>');
+    expect((await stranger.get(path)).text).toContain('You have no order of it.');
     const reason = 'An order for “\u2068Luna\u2069” is placed.';
     const sold = { name: 'Luna', categoryId: '1', status: 'sold' };
     for (const [who, linked] of [
@@ -227,15 +231,85 @@ describe('the page of an animal', () => {
 });
 
 it.each([
-  ['/categories', { name: ' ', number: '12345678901234567890' }, 'name', 'number">Number (optional)'],
-  ['/catalogue', { name: '', categoryId: '12345678901234567890' }, 'add-name', 'add-categoryId">Category number'],
-  ['/catalogue/…', { name: ' ', categoryId: 'cats', status: 'lost' }, 'edit-name', 'edit-categoryId">Category number'],
-])('the form of %s tells all problems at once, and the range of a number', async (path, fields, name, number) => {
-  const visitor = await portal.signedUp();
-  const id = await addAnimal('Luna', newCategoryId());
-  const refused = await visitor.fillIn(path.replace('…', id), fields);
-  expect(refused).toMatchObject(refusal(`<a href="#${name}">Name: `));
-  expect(refused.text).toContain(`<a href="#${number}: Must be a whole number from -9223372036854775808`);
+  [
+    '/categories',
+    { name: ' ', id: '12345678901234567890' },
+    'name',
+    'id">Id (optional): Must be a whole number from -',
+  ],
+  ['/categories', { name: ' ', id: 'x1' }, 'name', 'id">Id (optional): Must be a whole number.'],
+  [
+    '/catalogue',
+    { name: '', categoryId: '12345678901234567890' },
+    'add-name',
+    'add-categoryId">Category: Must be a whole',
+  ],
+  [
+    '/catalogue',
+    { name: '', categoryId: '\0' },
+    'add-name',
+    'add-categoryId">Category: Must be the name of a category',
+  ],
+  [
+    '/catalogue/…',
+    { name: ' ', categoryId: '', status: 'lost' },
+    'edit-name',
+    'edit-categoryId">Category: Must be a name',
+  ],
+])(
+  'the form of %s tells all problems at once, and bounds only of what is beyond them',
+  async (path, fields, name, other) => {
+    const visitor = await portal.signedUp();
+    const id = await addAnimal('Luna', newCategoryId());
+    const refused = await visitor.fillIn(path.replace('…', id), fields);
+    expect(refused).toMatchObject(refusal(`<a href="#${name}">Name: `));
+    expect(refused.text).toContain(`<a href="#${other}`);
+  },
+);
+
+describe('the category of an animal', () => {
+  const animalIn = async (location: string) =>
+    (await call(`/v1/pets?id=${/added=(\d+)/.exec(location)?.[1] ?? ''}`)).json();
+
+  it('is chosen by its id, its name, or as it is offered, when an animal is added and changed', async () => {
+    const [dogs, digits, nested, unnamed] = [newCategoryId(), newCategoryId(), newCategoryId(), newCategoryId()];
+    await nameCategory(dogs, ` Großer  Hund\t${dogs}`);
+    // A name of digits is never meant by digits, and what is offered of one category may be the name of another.
+    await nameCategory(digits, `${unnamed}`);
+    await nameCategory(nested, `${unnamed} (${digits})`);
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue');
+    for (const [typed, categoryId] of [
+      [`0${dogs}`, dogs],
+      [` +${unnamed} `, unnamed],
+      [`${unnamed}`, unnamed],
+      [`GROSSER HUND ${dogs} (${dogs})`, dogs],
+      [` Großer  Hund\t${dogs}`, dogs],
+      [`${unnamed} (${digits})`, digits],
+      [`${unnamed} (${digits}) (${nested})`, nested],
+    ] as const) {
+      const { location } = await visitor.post('/catalogue', { name: 'Luna', categoryId: typed, status: '' });
+      expect({ typed, animals: await animalIn(location) }).toMatchObject({ typed, animals: [{ categoryId }] });
+    }
+    const path = `/catalogue/${await addAnimal('Luna', dogs)}`;
+    const page = await visitor.get(path);
+    expect(page.text).toContain(`value="Großer Hund ${dogs} (${dogs})"`);
+    const fields = { name: 'Luna', categoryId: `Hund (${dogs})`, status: 'available', version: versionIn(page) };
+    expect(await visitor.post(path, fields)).toMatchObject(refusal('Must be the name of a category, or an id.'));
+    const changed = await sent(visitor, path, { ...fields, categoryId: `${unnamed}` });
+    expect(changed.text).toContain(`value="${unnamed}"`);
+  });
+
+  it('is found by its name among more than a thousand, of which the first are offered', async () => {
+    const last = Array.from({ length: 1_000 }, newCategoryId).at(-1) ?? 0;
+    const values = `SELECT id, 'Kind ' || id, 'kind ' || id FROM generate_series(${last - 999}, ${last}) AS all_ids (id)`;
+    await ask(portal.databaseUrl, `INSERT INTO categories (id, name, name_key) ${values}`);
+    const visitor = await portal.signedUp();
+    const { text } = await visitor.get('/catalogue');
+    expect(text.match(/<option value="[^"]+ \(-?\d+\)">/g)).toHaveLength(100);
+    const { location } = await visitor.post('/catalogue', { name: 'Luna', categoryId: `KIND ${last}`, status: '' });
+    expect(await animalIn(location)).toMatchObject([{ categoryId: last }]);
+  });
 });
 
 describe('the orders', () => {

@@ -51,6 +51,7 @@ describe('a wrong password', () => {
     expect(seconds).toBeLessThanOrEqual(900);
     expect(refused?.text).toContain('The limit is 10 attempts to sign in to one account in 15 minutes.');
     expect(refused?.text).toMatch(/You can try again in 15 min, at <time [^>]*>[^<]* UTC</);
+    expect(refused?.text).toContain('<a href="/forgotten-password">Set a new one by e-mail</a>');
     expect(await guess(email, PASSWORD)).toBe(429);
   });
 

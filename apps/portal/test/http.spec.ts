@@ -121,6 +121,7 @@ describe('every page', () => {
     expect(file.status).toBe(200);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect((await fetch(`${portal.origin}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
+    expect((await fetch(`${portal.origin}/favicon.ico`)).headers.get('content-type')).toBe('image/svg+xml');
   });
 });
 

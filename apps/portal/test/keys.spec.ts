@@ -174,7 +174,7 @@ describe('the list of keys', () => {
     const list = (await person.get('/keys')).text;
     expect(list).toMatch(/<span class="tag bad">Banned<\/span> <small>ends <time [^>]+>in 5 min</);
     expect(list.match(/<span class="tag [a-z]+">(?:Active|Banned)/g)).toHaveLength(2);
-    const end = `<time datetime="${new Date(portal.clock.now() + 5 * MINUTE).toISOString()}">`;
+    const end = `<time datetime="${new Date(portal.clock.now() + 5 * MINUTE).toISOString()}" data-shape="minute">`;
     expect((await person.get(path)).text).toContain(`<strong>Banned until ${end}`);
     expect((await person.get('/usage')).text).toMatch(/Banned: .*laptop.* it kept sending after 429s/);
     portal.clock.advance(5 * MINUTE);

@@ -91,6 +91,7 @@ export function categoryUseCases(ports: CategoryPorts) {
     addCategory: new categories.AddCategory(ports),
     listCategories: new categories.ListCategories(ports),
     getCategory: new categories.GetCategory(ports),
+    findCategory: new categories.FindCategory(ports),
     nameCategory: new categories.NameCategory(ports),
     deleteCategory: new categories.DeleteCategory(ports),
   };

@@ -165,6 +165,7 @@ function categories({ application, surroundings, run, name, animalId }: Setting)
   return {
     addCategory: () => application.addCategory.execute({ name: `${name} ${surroundings.clock.now()}` }),
     getCategory: () => application.getCategory.execute(7n),
+    findCategory: () => application.findCategory.execute(name),
     listCategories: async () => {
       for (const after of [undefined, 50_000n]) {
         await application.listCategories.execute({ after });

@@ -73,11 +73,16 @@ export class SignUpController {
     @SignedIn() signedIn: Account | undefined,
     @Body() form: FinishForm,
   ): Promise<Answer> {
-    if (signedIn !== undefined) return page('finish-sign-up', { form: form.withProblems({ token: SIGNED_IN }) });
-    const { token, password } = form.values;
+    const { password } = form.values;
+    const token = form.values.token.trim();
+    if (signedIn !== undefined) {
+      const isOpen = await this.completeSignUp.isOpen({ token });
+      const refused = isOpen ? form.withProblems({ token: SIGNED_IN }) : spent(form, '/sign-up', signedIn);
+      return page('finish-sign-up', { form: refused });
+    }
     let account: Account | undefined;
     try {
-      account = await this.completeSignUp.execute({ token: token.trim(), password });
+      account = await this.completeSignUp.execute({ token, password });
     } catch (error) {
       const links = { token: { href: '/forgotten-password', text: 'Set a new password' } };
       const refused = isTaken(error) ? form.withProblems({ token: HAS_ACCOUNT }, links) : form.refused(error);

@@ -66,7 +66,11 @@ export class VisitorsController {
   }
 
   @Post('reset-password')
-  async takeReset(@Reply() reply: FastifyReply, @Body() form: ResetForm): Promise<Answer> {
+  async takeReset(
+    @Reply() reply: FastifyReply,
+    @SignedIn() signedIn: Account | undefined,
+    @Body() form: ResetForm,
+  ): Promise<Answer> {
     await this.checkAvailable();
     const { token, password } = form.values;
     let account: Account | undefined;
@@ -75,7 +79,7 @@ export class VisitorsController {
     } catch (error) {
       return page('reset-password', { form: form.refused(error) });
     }
-    if (account === undefined) return page('reset-password', { form: spent(form, '/forgotten-password') });
+    if (account === undefined) return page('reset-password', { form: spent(form, '/forgotten-password', signedIn) });
     await this.attempts.clear(account);
     this.devices.remember(reply, account);
     logSecurity(reply.request, 'password_reset', account);
@@ -101,7 +105,7 @@ export class VisitorsController {
     try {
       const changed = await this.changeAddress.execute({ token: token.trim(), person, password });
       await this.attempts.forgive(request);
-      if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account') });
+      if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account', account) });
       logSecurity(request, 'address_changed', changed);
     } catch (error) {
       if (isWrongPassword(error)) logSecurity(request, 'wrong_password', await this.attempts.accountNamed(request));

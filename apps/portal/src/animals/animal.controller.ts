@@ -2,6 +2,7 @@ import {
   type Account,
   type Animal,
   animalErrors,
+  type Category,
   ChangeAnimal,
   checkAll,
   DomainError,
@@ -19,9 +20,10 @@ import {
   WithdrawAnimal,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post } from '@nestjs/common';
+import { CategoryChoice, offered } from '../categories/category-choice.js';
 import { SignedIn } from '../http/decorators.js';
 import { type Form, formOf } from '../http/forms.js';
-import { Id, int64, oneOf } from '../http/lists.js';
+import { Id, oneOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { viewHelpers } from '../view-helpers.js';
 import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js';
@@ -29,10 +31,7 @@ import { fingerprint, refusedChange, unchangedSince } from '../http/versions.js'
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = ['pets:manage'] as const;
 
-class ChangeForm extends formOf(
-  { name: 'Name', categoryId: 'Category number', status: 'Status', version: '' },
-  'edit-',
-) {}
+class ChangeForm extends formOf({ name: 'Name', categoryId: 'Category', status: 'Status', version: '' }, 'edit-') {}
 class WithdrawalForm extends formOf({}) {}
 
 const CHANGED =
@@ -47,23 +46,24 @@ export class AnimalController {
     private readonly listCategories: ListCategories,
     private readonly listOrders: ListOrders,
     private readonly getPlacedOrder: GetPlacedOrder,
+    private readonly categoryChoice: CategoryChoice,
   ) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    const animal = await this.getAnimal.execute(id);
-    return this.showAnimal(account, animal, formFor(animal));
+    return this.showAnimal(account, await this.getAnimal.execute(id));
   }
 
   @Post()
   async change(@SignedIn() account: Account, @Id() id: bigint, @Body() form: ChangeForm): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
     const { values } = form;
+    const categoryId = await this.categoryChoice.read(values.categoryId);
     try {
       const change = checkAll({
         // To show all problems at once: the domain never sees a category that isn't a number.
         name: () => newAnimal({ name: values.name, categoryId: 0n }).name,
-        categoryId: () => int64(values.categoryId, 'categoryId'),
+        categoryId,
         status: () => oneOf(PET_STATUSES)(values.status, 'status'),
       } satisfies Fields<NewAnimal>);
       await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
@@ -104,25 +104,32 @@ export class AnimalController {
     return form.withProblems({ form: problem }, order && { form: { href: `/orders/${order.id}`, text: 'Your order' } });
   }
 
-  private async showAnimal(account: Account, animal: Animal, form: ChangeForm): Promise<Answer> {
-    const { items: categories } = await this.listCategories.execute({ ids: [animal.categoryId] });
+  private async showAnimal(account: Account, animal: Animal, form?: ChangeForm): Promise<Answer> {
+    const category = await this.categoryChoice.find(animal.categoryId);
+    const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     // No index finds an account's orders by their animal, so only the newest are searched.
     const newest = { accountId: account.id, first: 'newest', limit: MAX_PAGE_SIZE } as const;
-    const { items: orders } = await this.listOrders.execute(newest);
+    const { items: orders, next } = await this.listOrders.execute(newest);
     return page('animal', {
-      form,
+      form: form ?? formFor(animal, category),
       animal,
-      category: categories[0]?.name,
+      category: category?.name,
+      offered: categories.map(offered),
       orders: orders.filter(({ animalId }) => animalId === animal.id),
-      searched: MAX_PAGE_SIZE,
+      searched: next === undefined ? undefined : MAX_PAGE_SIZE,
       mayChange: hasScopes({ account }, TO_CHANGE),
     });
   }
 }
 
-function formFor(animal: Animal): ChangeForm {
+function formFor(animal: Animal, category: Category | undefined): ChangeForm {
   const { name, categoryId, status } = animal;
-  return new ChangeForm({ name, categoryId: String(categoryId), status, version: versionOf(animal) });
+  return new ChangeForm({
+    name,
+    categoryId: category ? offered(category) : String(categoryId),
+    status,
+    version: versionOf(animal),
+  });
 }
 
 function versionOf(animal: Animal | undefined): string {

@@ -21,13 +21,14 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
+import { CategoryChoice, offered } from '../categories/category-choice.js';
 import { address, EMPTY_PAGE, int64, List, oneOf, searchText } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
 /** An account without this scope can only read, like its keys. */
 const TO_ADD = ['pets:write'] as const;
 
-const LABELS = { name: 'Name', categoryId: 'Category number', status: 'Status' } satisfies Fields<NewAnimal>;
+const LABELS = { name: 'Name', categoryId: 'Category', status: 'Status' } satisfies Fields<NewAnimal>;
 
 class AnimalForm extends formOf(LABELS, 'add-') {}
 
@@ -39,6 +40,7 @@ export class AnimalsController {
     private readonly listAnimalsByName: ListAnimalsByName,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
+    private readonly categoryChoice: CategoryChoice,
   ) {}
 
   @Get()
@@ -51,11 +53,12 @@ export class AnimalsController {
     requireScopes({ account }, TO_ADD);
     const { values } = form;
     let added: Animal;
+    const categoryId = await this.categoryChoice.read(values.categoryId);
     try {
       const checked = checkAll({
         // To show all problems at once: the domain never sees a category that isn't a number.
         animal: () => newAnimal({ name: values.name, categoryId: 0n }),
-        categoryId: () => int64(values.categoryId, 'categoryId'),
+        categoryId,
         status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),
       });
       added = await this.addAnimal.execute({ ...checked, name: values.name });
@@ -63,10 +66,10 @@ export class AnimalsController {
       return this.showAnimals(account, query, form.refused(error));
     }
     // The list stays as it was filtered, if that shows the new animal, which is the first of its page.
-    const { status, categoryId } = listOf(query).wanted ?? {};
+    const { status, categoryId: shownCategory } = listOf(query).wanted ?? {};
     const filter = {
       status: status === added.status ? status : undefined,
-      categoryId: categoryId === added.categoryId ? categoryId : undefined,
+      categoryId: shownCategory === added.categoryId ? shownCategory : undefined,
     };
     const shown = address('/catalogue', { ...filter, after: added.id + 1n, added: added.id });
     return redirect(`${shown}#animal-${added.id}`, 'animal-added');
@@ -92,7 +95,7 @@ export class AnimalsController {
       filter: list.filter,
       added: int64From(fields(query, 'added').added),
       names,
-      categories,
+      offered: categories.map(offered),
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
       mayAdd: hasScopes({ account }, TO_ADD),
       tabs: list.tabs('status', [undefined, ...PET_STATUSES]),

@@ -6,6 +6,7 @@ import {
   checkAll,
   GetCategory,
   hasScopes,
+  ListAnimals,
   ListCategories,
   NameCategory,
   DeleteCategory,
@@ -22,7 +23,7 @@ import { fingerprint, isChanged, refusedChange, unchangedSince } from '../http/v
 /** An account without this scope can only read, like its keys. */
 const TO_CHANGE = ['pets:manage'] as const;
 
-class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' }) {}
+class CategoryForm extends formOf({ name: 'Name', id: 'Id (optional)' }) {}
 class NameForm extends formOf({ name: 'Name', version: '' }) {}
 class RemovalForm extends formOf({}) {}
 
@@ -34,6 +35,7 @@ export class CategoriesController {
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
     private readonly deleteCategory: DeleteCategory,
+    private readonly listAnimals: ListAnimals,
   ) {}
 
   @Get()
@@ -47,18 +49,19 @@ export class CategoriesController {
     const { values } = form;
     let id: bigint | undefined;
     try {
-      const { name, number } = checkAll({
+      const typed = checkAll({
         name: () => categoryName(values.name),
-        number: () => (values.number.trim() === '' ? undefined : int64(values.number, 'number')),
+        id: () => (values.id.trim() === '' ? undefined : int64(values.id, 'id')),
       });
-      id = number;
-      // A number that was typed must have no name yet. Another page changes names.
+      const { name } = typed;
+      id = typed.id;
+      // An id that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
       else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined), versionOf) });
     } catch (error) {
       if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
-      const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
-      return this.showCategories(account, query, form.withProblems({ number }));
+      const problem = `Already named “${(await this.find(id))?.name ?? ''}”.`;
+      return this.showCategories(account, query, form.withProblems({ id: problem }));
     }
     return redirect(positionIn(id), 'category-added');
   }
@@ -87,7 +90,8 @@ export class CategoriesController {
   @Get(':id/remove')
   async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    return page('remove-category', { form: new RemovalForm(), category: await this.getCategory.execute(id) });
+    const category = await this.getCategory.execute(id);
+    return page('remove-category', { form: new RemovalForm(), category, isUsed: await this.isUsed(id) });
   }
 
   @Post(':id/remove')
@@ -97,9 +101,18 @@ export class CategoriesController {
     try {
       await this.deleteCategory.execute({ id });
     } catch (error) {
-      return page('remove-category', { form: new RemovalForm().refused(error), category });
+      return page('remove-category', {
+        form: new RemovalForm().refused(error),
+        category,
+        isUsed: await this.isUsed(id),
+      });
     }
     return redirect('/categories', 'category-removed');
+  }
+
+  private async isUsed(id: bigint): Promise<boolean> {
+    const { items } = await this.listAnimals.execute({ categoryIds: [id], limit: 1 });
+    return items.length > 0;
   }
 
   private async currentOf(id: bigint): Promise<{ readonly current: string | undefined; readonly version: string }> {

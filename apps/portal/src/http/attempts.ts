@@ -47,6 +47,7 @@ interface Bucket extends AttemptLimit {
   readonly subject: string;
   /** The counted requests, in words. */
   readonly what: string;
+  readonly isOfPasswords?: boolean;
 }
 
 declare module 'fastify' {
@@ -110,11 +111,11 @@ export class Attempts {
     return id && { id };
   }
 
-  private async countIn({ subject, what, most, within }: Bucket): Promise<TooManyAttempts | undefined> {
+  private async countIn({ subject, what, most, within, isOfPasswords }: Bucket): Promise<TooManyAttempts | undefined> {
     const wait = await this.limitAttempts.execute(subject, { most, within });
     if (wait === undefined) return undefined;
     const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
-    return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
+    return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit, isOfPasswords);
   }
 
   private async bucketsOf(
@@ -144,7 +145,7 @@ function byAddress({ ip }: FastifyRequest): Bucket {
 }
 
 function byAccount(kind: Guess, subject: string): Bucket {
-  return { subject: `${kind} ${subject}`, what: GUESSES[kind], ...BY_ACCOUNT };
+  return { subject: `${kind} ${subject}`, what: GUESSES[kind], isOfPasswords: kind !== 'reset', ...BY_ACCOUNT };
 }
 
 function byPerson(id: AccountId): Bucket {

@@ -58,6 +58,7 @@ export class ErrorFilter implements ExceptionFilter {
       status,
       title,
       message,
+      offersReset: error instanceof TooManyAttempts && error.isOfPasswords,
       needsContact: error instanceof InsufficientScope,
       // Nothing of a form is shown again: another site may have sent it.
       again:

@@ -155,9 +155,19 @@ export async function searchNewest<Item, Position>(
   return { items: found.slice(0, MOST_SHOWN), next: undefined, previous: undefined };
 }
 
-/** A check of a list's filter, and of a form's field. @throws InvalidInput */
+const INTEGER = /^\s*([+-]?)(\d+)\s*$/;
+
+/** Whether a person has typed a whole number, of any size. */
+export function isInteger(text: string): boolean {
+  return INTEGER.test(text);
+}
+
+/** A check of a list's filter, and of a form's field. Tells the bounds only of what is beyond them. @throws InvalidInput */
 export function int64(text: string, name: string): bigint {
-  const value = int64From(text.trim());
+  const [, sign, typed] = INTEGER.exec(text) ?? [];
+  if (typed === undefined) throw invalid(name, 'must be a whole number');
+  const digits = typed.replace(/^0+(?=\d)/, '');
+  const value = int64From(sign === '-' && digits !== '0' ? `-${digits}` : digits);
   if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
   return value;
 }

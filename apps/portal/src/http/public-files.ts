@@ -4,6 +4,7 @@ import { CSS, type FixedFile, fixedFile, readBaseStyle, SCRIPT, sendFixedFile } 
 import type { FastifyInstance } from 'fastify';
 
 const TYPES: Readonly<Record<string, string>> = { '.css': CSS, '.js': SCRIPT, '.svg': 'image/svg+xml' };
+const ICON = 'icon.svg';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 export interface PublicFile extends FixedFile {
@@ -28,6 +29,8 @@ function publicFile(name: string, type: string, content: Buffer): PublicFile {
 
 export function servePublicFiles(fastify: FastifyInstance, files: readonly PublicFile[]): void {
   for (const file of files) {
+    // Browsers and feed readers ask for it by this name.
+    if (file.name === ICON) fastify.get('/favicon.ico', (request, reply) => sendFixedFile(request, reply, file));
     fastify.get(`/public/${file.name}`, (request, reply) => {
       reply.header('cache-control', request.url === file.address ? FOREVER : 'no-cache');
       return sendFixedFile(request, reply, file);

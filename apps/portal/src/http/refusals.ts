@@ -10,10 +10,14 @@ export class InvalidFormToken extends Error {
 }
 
 export class TooManyAttempts extends HttpException {
-  /** @param limit the limit, such as `10 attempts to sign in to one account in 15 minutes`. */
+  /**
+   * @param limit the limit, such as `10 attempts to sign in to one account in 15 minutes`.
+   * @param isOfPasswords whether passwords were guessed: a reset starts that count anew.
+   */
   constructor(
     readonly seconds: number,
     readonly limit: string,
+    readonly isOfPasswords = false,
   ) {
     super('too many attempts', HttpStatus.TOO_MANY_REQUESTS);
   }

@@ -158,8 +158,8 @@ export interface Views {
       readonly category?: CategoryId | undefined;
       readonly animals: readonly Animal[];
       readonly names: ReadonlyMap<CategoryId, string>;
-      /** The first categories, to choose from. */
-      readonly categories: readonly Category[];
+      /** The first categories, as they are typed into a form. */
+      readonly offered: readonly string[];
       /** The first categories, and `category` if it isn't among them. */
       readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
       /** The id of the animal that was just added. */
@@ -171,9 +171,11 @@ export interface Views {
   readonly animal: FormPage & {
     readonly animal: Animal;
     readonly category?: string | undefined;
-    /** The account's orders of this animal, among as many of its newest as were `searched`. */
+    /** The first categories, as they are typed into a form. */
+    readonly offered: readonly string[];
+    /** The account's orders of this animal, among as many of its newest as were `searched`: all if undefined. */
     readonly orders: readonly Order[];
-    readonly searched: number;
+    readonly searched: number | undefined;
     readonly mayChange: boolean;
   };
   /** `/catalogue/{id}/withdraw`, the confirmation. */
@@ -189,7 +191,7 @@ export interface Views {
   /** `/categories/{id}/name`. The form has the `version` that was shown, which is empty if the id had no `current` name. */
   readonly 'name-category': FormPage & { readonly id: bigint; readonly current?: string | undefined };
   /** `/categories/{id}/remove`, the confirmation. */
-  readonly 'remove-category': FormPage & { readonly category: Category };
+  readonly 'remove-category': FormPage & { readonly category: Category; readonly isUsed: boolean };
   /** The account's orders, with the names of the animals that are still there. */
   readonly orders: ListView & {
     readonly orders: readonly Order[];
@@ -232,6 +234,8 @@ export interface Views {
     readonly status: number;
     readonly title: string;
     readonly message: string;
+    /** Whether a new password by mail ends the wait. */
+    readonly offersReset?: boolean;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
     /** In seconds, with 429 and 503. */

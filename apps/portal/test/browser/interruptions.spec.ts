@@ -55,7 +55,7 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
   const fillAnimal = async (page: Page) => {
     await page.goto('/catalogue');
     await page.getByLabel('Name', { exact: true }).fill('Bella');
-    await page.getByLabel('Category number').fill('7');
+    await page.getByRole('combobox', { name: 'Category' }).and(page.locator('input')).fill('7');
   };
 
   /** Checks the page in both colour schemes, and at 320 pixels. */

@@ -17,6 +17,8 @@ export interface CategoryRepository {
   /** Stores the category that `decide` returns. The state has a new id, and the category that already has this name. */
   add(name: string, decide: (state: AdditionState) => Category, transaction?: Transaction): Promise<Category>;
   findById(id: CategoryId): Promise<Category | undefined>;
+  /** The category that has this name, by `nameKey` in NFC. Of older ones that of the same normal form comes first. */
+  findByName(name: string): Promise<Category | undefined>;
   /** The matching categories, ascending by id. */
   list(query: CategoryQuery): Promise<readonly Category[]>;
   /** Stores the category that `decide` returns. The state has the categories with the wanted id and the wanted name. */

@@ -56,6 +56,19 @@ export class GetCategory {
   }
 }
 
+export class FindCategory {
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
+
+  /**
+   * The category with this name, without regard to case.
+   *
+   * @throws DomainError `invalid_parameter` if no category can have it.
+   */
+  async execute(name: string): Promise<Category | undefined> {
+    return this.ports.categories.findByName(categoryName(name));
+  }
+}
+
 export interface NameCategoryInput extends Omit<Naming, 'id'> {
   /** Any int64. Animals may have it as their `categoryId` already. */
   readonly id: bigint;

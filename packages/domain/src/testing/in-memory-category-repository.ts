@@ -33,6 +33,10 @@ export class InMemoryCategoryRepository implements CategoryRepository {
     return this.categories.get(id);
   }
 
+  async findByName(name: string): Promise<Category | undefined> {
+    return this.namesakeOf(name);
+  }
+
   async list({ ids, after, before, limit }: CategoryQuery): Promise<readonly Category[]> {
     return [...this.categories.values()]
       .filter(({ id }) => ids === undefined || ids.includes(id))

@@ -33,8 +33,10 @@ const columns = new Columns(categorySchema);
 const SELECT = `SELECT ${columns.list()} FROM categories`;
 
 /** The exact spelling is looked up first, because older names may differ only in their Unicode normal form. */
-const FIND_NAMESAKE = `
-  ${SELECT} WHERE normalize(name_key, NFC) = normalize($1, NFC) ORDER BY name_key = $1 DESC LIMIT 1`;
+const FIND_NAMESAKE = {
+  name: 'categories namesake',
+  text: `${SELECT} WHERE normalize(name_key, NFC) = normalize($1, NFC) ORDER BY name_key = $1 DESC LIMIT 1`,
+};
 
 const FIND = { name: 'categories find', text: `${SELECT} WHERE id = $1` };
 
@@ -66,6 +68,11 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 
   async findById(id: CategoryId): Promise<Category | undefined> {
     const [row] = await readPrepared(this.dataSource, FIND, [id]);
+    return row && columns.fromRows([row])[0];
+  }
+
+  async findByName(name: string): Promise<Category | undefined> {
+    const [row] = await readPrepared(this.dataSource, FIND_NAMESAKE, [nameKey(name)]);
     return row && columns.fromRows([row])[0];
   }
 
@@ -139,7 +146,7 @@ async function isCategoryUsed(manager: EntityManager, id: CategoryId): Promise<b
 }
 
 async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {
-  const [row] = await manager.query<Readonly<Record<string, unknown>>[]>(FIND_NAMESAKE, [nameKey(name)]);
+  const [row] = await manager.query<Readonly<Record<string, unknown>>[]>(FIND_NAMESAKE.text, [nameKey(name)]);
   return row && columns.fromRow(row);
 }
 

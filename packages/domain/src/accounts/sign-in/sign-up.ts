@@ -7,7 +7,7 @@ import { sendsMail } from '../deployment.js';
 import { isUsable, newSignUpMail } from '../mails/account-mail.js';
 import { queueCounted } from '../mails/queue-link-mail.js';
 import { isGuessable } from './common-passwords.js';
-import { decideProvenSignUp, decideSignUp } from './credentials.js';
+import { decideProvenSignUp, decideSignUp, type SignUpLink } from './credentials.js';
 import { newPassword } from './password.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
 
@@ -109,13 +109,23 @@ export class CompleteSignUp {
   async execute(input: { readonly token: string; readonly password: string }): Promise<Account | undefined> {
     const { clock, commonPasswords, credentials, cryptography, passwordHasher } = this.ports;
     const tokenHash = cryptography.sha256(input.token);
-    const found = await credentials.findSignUp(tokenHash);
-    if (found === undefined || !isUsable(found, clock.now())) return undefined;
+    const found = await this.findUsable(tokenHash);
+    if (found === undefined) return undefined;
     const isWeak = await isGuessable(commonPasswords, input.password, found.email);
     const passwordHash = await passwordHasher.hash(newPassword(input.password, isWeak));
     const command = { scopes: this.options.signupScopes, passwordHash };
     const now = clock.now();
     return credentials.completeSignUp(tokenHash, (link) => decideProvenSignUp(link, command, now));
+  }
+
+  /** Whether an account can be opened with the token. */
+  async isOpen({ token }: { readonly token: string }): Promise<boolean> {
+    return (await this.findUsable(this.ports.cryptography.sha256(token))) !== undefined;
+  }
+
+  private async findUsable(tokenHash: string): Promise<SignUpLink | undefined> {
+    const found = await this.ports.credentials.findSignUp(tokenHash);
+    return found !== undefined && isUsable(found, this.ports.clock.now()) ? found : undefined;
   }
 }
 

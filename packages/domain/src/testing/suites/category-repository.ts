@@ -83,7 +83,7 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       expect(await timesDecided(categories.delete.bind(categories, id), () => undefined)).toBe(1);
     });
 
-    it('decides on the category with the id and the one with the name, without regard to case and composition', async () => {
+    it('decides on the category with the id and the one with the name, and finds that, without regard to case and composition', async () => {
       const category = await add();
       const naming = (id: bigint, text: string) =>
         stateOf((refuse) => ports.categories.name({ id: id as CategoryId, name: text }, refuse));
@@ -101,9 +101,11 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
         expect(await naming(namesake.id, inOtherCase)).toEqual({ category: namesake, namesake });
         expect(await stateOf((refuse) => ports.categories.add(inOtherCase, refuse))).toMatchObject({ namesake });
         expect(await find(namesake.id)).toEqual(namesake);
+        expect(await ports.categories.findByName(inOtherCase)).toEqual(namesake);
       }
       await add('i');
       expect(await stateOf((refuse) => ports.categories.add('İ', refuse))).toMatchObject({ namesake: undefined });
+      expect(await ports.categories.findByName('İ')).toBeUndefined();
     });
 
     it('decides a removal on the category, and whether an animal has it', async () => {
