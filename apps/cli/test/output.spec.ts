@@ -239,7 +239,7 @@ describe('every list', () => {
 
 describe('an import', () => {
   // The database needs its timers, the progress an interval alone.
-  beforeEach(() =>
+  beforeEach(() => {
     jest.useFakeTimers({
       doNotFake: [
         'setTimeout',
@@ -252,9 +252,11 @@ describe('an import', () => {
         'performance',
         'hrtime',
       ],
-    }),
-  );
-  afterEach(() => jest.useRealTimers());
+    });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
   /** What an import whose rows are still to come prints on standard error, two seconds after it has begun and at its end. */
   async function printedBy(stderr: PassThrough, hasBegun: (stdin: PassThrough) => boolean) {
