@@ -135,7 +135,8 @@ function complain(error: unknown, usage: string, { stderr }: Streams): number {
   const text = reasonOf(error);
   const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
   const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
-  stderr.write(printable(isUsage ? `${message}\n\n${usage}` : `${message}\n`));
+  // The reason last: it is what a terminal still shows of a long usage.
+  stderr.write(printable(isUsage ? `${usage}\n${message}\n` : `${message}\n`));
   if (isUsage) return EXIT_USAGE;
   if (error instanceof DataError) return EXIT_DATA;
   if (error instanceof OutputError) return EXIT_OUTPUT;
@@ -198,6 +199,12 @@ export function parse(
   );
   const values: OptionValues = Object.fromEntries(texts);
   return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
+}
+
+/** The arguments of a list. Every list has --json. */
+export function parseList(args: string[], options: readonly string[], switches: readonly string[] = []) {
+  const { values, isOn } = parse(args, options, [], [...switches, 'json']);
+  return { values, isOn, isJson: isOn('json') };
 }
 
 /** Does the work for each id, and returns what to print. If it fails for one, it is still done for the others. */

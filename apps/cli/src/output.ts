@@ -2,18 +2,45 @@ import { fstatSync, readSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { types } from 'node:util';
-import { type Application, escapeInvisible, type IssuedKey, reasonOf } from '@adoption-store/domain';
+import {
+  type Account,
+  type Application,
+  escapeInvisible,
+  escapeInvisibleInJson,
+  type Instant,
+  isoTime,
+  isProven,
+  type IssuedKey,
+  type JsonFields,
+  jsonText,
+  reasonOf,
+} from '@adoption-store/domain';
 
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
 const PART = 1_000;
+/** Columns of a terminal that doesn't tell its width. */
+const USUAL_WIDTH = 80;
+/** A terminal gets cells of this length whole: ids and times. */
+const SHORT_CELL = 28;
+const GAP = '  ';
+/** What a terminal erases the rest of a line for (ECMA-48 EL). */
+const ERASE_REST = '\u001b[K';
 
 /** The output of a command: what it has done, in one text or several, a listing, or a key that is shown once. */
 export type Output = string | AsyncIterable<string> | Listing | IssuedKey;
 
 export interface Listing {
-  readonly texts: AsyncIterable<string>;
+  /** @param width of the terminal, where long cells are cut; undefined if it isn't one. */
+  readonly texts: (width: number | undefined) => AsyncIterable<string>;
   /** Whether it is the content of a file, which only a terminal gets escaped. */
   readonly isContent: boolean;
+}
+
+/** How a list prints each item: as a row of a table, and as JSON, which has the API's field names. */
+export interface Columns<Item> {
+  readonly heads: readonly string[];
+  readonly rowOf: (item: Item) => readonly string[];
+  readonly jsonOf: (item: Item) => JsonFields;
 }
 
 export class OutputError extends Error {}
@@ -21,8 +48,8 @@ export class OutputError extends Error {}
 export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
-  readonly stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean };
-  readonly stderr: Writable;
+  readonly stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
 /** `write` reports a failed write to its callback. Without a listener, the stream's 'error' would end the process. */
@@ -70,8 +97,9 @@ async function report(texts: AsyncIterable<string> | Iterable<string>, { stdout,
 }
 
 async function list({ texts, isContent }: Listing, stdout: Streams['stdout']): Promise<void> {
-  const isExact = isContent && stdout.isTTY !== true;
-  for await (const text of texts) {
+  const isTerminal = stdout.isTTY === true;
+  const isExact = isContent && !isTerminal;
+  for await (const text of texts(isTerminal ? (stdout.columns ?? USUAL_WIDTH) : undefined)) {
     const failure = await failureToPrint(isExact ? text : printable(text), stdout, 'it is incomplete');
     if (failure !== undefined) throw failure;
   }
@@ -126,34 +154,92 @@ export async function* inParts<Item, Id>(
   }
 }
 
-/** A table. Each column is as wide as its longest cell so far. */
-export function table<Item>(
-  heads: readonly string[],
-  parts: AsyncIterable<readonly Item[]>,
-  rowOf: (item: Item) => readonly string[],
-): Listing {
-  return { texts: tableParts(heads, parts, rowOf), isContent: false };
+/** A table, or with --json an object a line. */
+export function listing<Item>(isJson: boolean, parts: AsyncIterable<readonly Item[]>, columns: Columns<Item>): Listing {
+  return {
+    texts: (width) => (isJson ? jsonParts(parts, columns) : tableParts(parts, columns, width)),
+    isContent: false,
+  };
 }
 
-async function* tableParts<Item>(
-  heads: readonly string[],
+/** The account of a line of JSON. All scopes are left out, as those that are added later belong to them. */
+export function accountJson(account: Account): JsonFields {
+  return {
+    id: account.id,
+    email: account.email,
+    proven: isProven(account),
+    plan: account.plan.name,
+    perMinute: account.plan.perMinute,
+    perDay: account.plan.perDay,
+    scopes: account.scopes,
+    createdAt: isoTime(account.createdAt),
+  };
+}
+
+async function* jsonParts<Item>(
   parts: AsyncIterable<readonly Item[]>,
-  rowOf: (item: Item) => readonly string[],
+  { jsonOf }: Columns<Item>,
+): AsyncGenerator<string> {
+  for await (const items of parts)
+    yield items.map((item) => `${escapeInvisibleInJson(jsonText(jsonOf(item)))}\n`).join('');
+}
+
+/** Each column is as wide as its longest cell so far. */
+async function* tableParts<Item>(
+  parts: AsyncIterable<readonly Item[]>,
+  { heads, rowOf }: Columns<Item>,
+  width: number | undefined,
 ): AsyncGenerator<string> {
   let widths = heads.map(() => 0);
   let unprinted = [heads];
   for await (const items of parts) {
     unprinted.push(...items.map((item) => rowOf(item).map(escapeInvisible)));
-    widths = widths.map((width, column) => Math.max(width, ...unprinted.map((row) => row[column]?.length ?? 0)));
-    yield linesOf(unprinted, widths);
+    widths = widths.map((each, column) => Math.max(each, ...unprinted.map((row) => row[column]?.length ?? 0)));
+    yield linesOf(unprinted, widths, width);
     unprinted = [];
   }
-  yield linesOf(unprinted, widths);
+  yield linesOf(unprinted, widths, width);
 }
 
-function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]): string {
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+function linesOf(rows: readonly (readonly string[])[], widths: readonly number[], width = Infinity): string {
+  const longest = longestCell(widths, width);
+  const lines = rows.map((row) =>
+    row.map((cell, column) => cut(cell, longest).padEnd(Math.min(widths[column] ?? 0, longest))).join(GAP),
+  );
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** The most that a cell can have so that a row fits into the width, but not less than a short cell. */
+function longestCell(widths: readonly number[], width: number): number {
+  let longest = Math.max(SHORT_CELL, ...widths);
+  const used = () => widths.reduce((sum, each) => sum + Math.min(each, longest), 0) + GAP.length * (widths.length - 1);
+  while (longest > SHORT_CELL && used() > width) longest -= 1;
+  return longest;
+}
+
+/** No half of a surrogate pair remains. */
+function cut(cell: string, longest: number): string {
+  return cell.length > longest ? `${cell.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : cell;
+}
+
+/** Tells a terminal each second how far the work is, and takes the line away at its end. */
+export async function withProgress<Result>(
+  stderr: Streams['stderr'],
+  describe: () => string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (stderr.isTTY !== true) return work();
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += 1;
+    stderr.write(`\r${seconds} s: ${describe()}${ERASE_REST}`);
+  }, 1_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (seconds > 0) stderr.write(`\r${ERASE_REST}`);
+  }
 }
 
 function write(stdout: Writable, text: string): Promise<void> {
@@ -193,6 +279,10 @@ export function counted(count: number, what: string): string {
 /** For example `1,000,000`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en');
+}
+
+export function timeOr(otherwise: string, time: Instant | undefined): string {
+  return time === undefined ? otherwise : isoTime(time);
 }
 
 export function codeOf(error: unknown): string {

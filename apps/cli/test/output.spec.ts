@@ -1,7 +1,9 @@
-import { openSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { openSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough, Readable, Transform } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ask, createDatabase, folderOf, type TestDatabase, until } from '@adoption-store/test-support';
 import { accountCommands } from '../src/accounts/account-commands.js';
 import { keyCommands } from '../src/accounts/key-commands.js';
 import { animalCommands } from '../src/animals/animal-commands.js';
@@ -151,10 +153,141 @@ describe('a long list', () => {
   });
 });
 
-describe('text of strangers', () => {
-  const HOSTILE = 'st\u00adatus\u001b]0;x\u0007\u009b2J\u202ea\u2066\u200f\u2028\r';
-  const ESCAPED = String.raw`st\u{AD}atus\u{1B}]0;x\u{7}\u{9B}2J\u{202E}a\u{2066}\u{200F}\u{2028}\u{D}`;
+const HOSTILE = 'st\u00adatus\u001b]0;x\u0007\u009b2J\u202ea\u2066\u200f\u2028\r';
+const ESCAPED = String.raw`st\u{AD}atus\u{1B}]0;x\u{7}\u{9B}2J\u{202E}a\u{2066}\u{200F}\u{2028}\u{D}`;
 
+describe('every list', () => {
+  const [BIG, LONG] = ['9007199254740993', `${'x'.repeat(300)}\u{1f408}`.repeat(2)];
+  const folder = folderOf('lists', 'python3', 'python3');
+  const python = folder === undefined ? it.skip : it;
+  const asked = (command: string) => (command === 'messages' ? ['list', '--failed'] : ['list']);
+  /** All programs of src/, so that a new one is found. */
+  const programs = readdirSync(join(__dirname, '../src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('-commands.ts'))
+    .flatMap((name) => Object.values(jest.requireActual<Readonly<Record<string, Program>>>(`../src/${name}`)))
+    .flatMap((program): [string, Program][] => {
+      const [, name = ''] = /npm run -s (\w+)/.exec(program.usage) ?? [];
+      return 'list' in program.commands ? [[name, program]] : [];
+    });
+
+  beforeAll(async () => {
+    await query(`INSERT INTO accounts (id, email, plan, created_at) VALUES (${BIG}, 'big@example.com', 'pro', now())`);
+    await create('big@example.com', '--scopes', 'pets:read', '--expires-in', '30');
+    await query(`UPDATE api_keys SET id = ${BIG}, name = E'${LONG}"${HOSTILE}\\\\\\n' WHERE account_id = ${BIG}`);
+    await query(`
+      WITH animal AS (INSERT INTO animals (id, name, category_id, status) VALUES (${2n ** 62n}, 'Rex', 1, 'pending'))
+      INSERT INTO orders (id, account_id, animal_id, status, created_at, updated_at)
+      VALUES (${BIG}, ${BIG}, ${2n ** 62n}, 'placed', now(), now())`);
+    await query(`
+      INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+      VALUES ('msg_${'j'.repeat(24)}', ${BIG}, 'Hello', 'failed', now(), '2026-11-21T12:00:00Z')`);
+    await query(`
+      INSERT INTO webhooks (id, account_id, url, types, status, secret, created_at, updated_at)
+      VALUES ('whk_${'j'.repeat(24)}', ${BIG}, 'https://${LONG}', '{pet.added}', 'enabled', 'hidden', now(), now())`);
+  });
+
+  it.each(programs)(
+    'of %s has with --json an object a line, with the fields of the API and exact ids',
+    async (name, program) => {
+      const { code, stdout } = await on(program)([...asked(name), '--json']);
+      const line = stdout.split('\n').find((each) => each.includes(BIG)) ?? '';
+      expect(code).toBe(0);
+      const account = `{"id":${BIG},"email":"big@example.com","proven":true,"plan":"pro","perMinute":300,"perDay":10000,"createdAt":"`;
+      expect(line).toContain(name === 'accounts' ? account : `"account":${account}`);
+      const id = { messages: '"msg_', webhooks: '"whk_' }[name] ?? BIG;
+      expect(line).toMatch(new RegExp(`^{"id":${id}.*"createdAt":"\\d{4}-`));
+      if (name === 'orders') expect(line).toContain(`"petId":${2n ** 62n},"status":"placed"`);
+      if (name === 'webhooks')
+        expect(line).toContain(`"url":"https://${LONG}","types":["pet.added"],"status":"enabled"`);
+      if (name === 'keys')
+        expect(JSON.parse(line)).toMatchObject({
+          name: `${LONG}"${HOSTILE}\\\n`,
+          state: 'active',
+          scopes: ['pets:read'],
+        });
+    },
+  );
+
+  python.each([...programs, ['animals', animalCommands] as [string, Program]])(
+    'of %s is read from JSON by Python without loss',
+    async (name, program) => {
+      const args = name === 'animals' ? ['export', '--format', 'ndjson'] : [...asked(name), '--json'];
+      const { stdout } = await on(program)(args);
+      const again =
+        'import json, sys\nfor line in sys.stdin: print(json.dumps(json.loads(line), separators=(",", ":")))';
+      const read = spawnSync(join(folder ?? '', 'python3'), ['-c', again], { input: stdout, encoding: 'utf8' });
+      const inAscii = stdout.replace(/[^\n -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      expect(stdout).toContain(name === 'animals' ? String(2n ** 62n) : BIG);
+      expect(read.stdout).toBe(inAscii);
+    },
+  );
+
+  it.each(programs)(
+    'of %s ends long cells in … on a terminal, never an id or a time, and has all elsewhere',
+    async (name, program) => {
+      const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 200 });
+      const shown = (await on(program)(asked(name), { stdout: terminal })).stdout;
+      const whole = (await on(program)(asked(name))).stdout;
+      const isLong = ['keys', 'webhooks'].includes(name);
+      expect([shown.includes(LONG), whole.includes(LONG)]).toEqual([false, isLong]);
+      expect(/\bx+…$/m.test(shown)).toBe(isLong);
+      expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(200);
+      for (const word of whole.match(/\d{16}|\w{3}_\w{24}|\S+Z\b/g) ?? []) expect(shown).toContain(word);
+    },
+  );
+});
+
+describe('an import', () => {
+  // The database needs its timers, the progress an interval alone.
+  beforeEach(() => {
+    jest.useFakeTimers({
+      doNotFake: [
+        'setTimeout',
+        'clearTimeout',
+        'clearImmediate',
+        'setImmediate',
+        'nextTick',
+        'queueMicrotask',
+        'Date',
+        'performance',
+        'hrtime',
+      ],
+    });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** What an import whose rows are still to come prints on standard error, two seconds after it has begun and at its end. */
+  async function printedBy(stderr: PassThrough, hasBegun: (stdin: PassThrough) => boolean) {
+    const stdin = new PassThrough();
+    const finished = animals(['import', '-', '--dry-run'], { stdin, stderr });
+    stdin.write('name,categoryId\nRex,1\n');
+    await until(() => Promise.resolve(hasBegun(stdin)));
+    jest.advanceTimersByTime(2_000);
+    const early = stderr.read() as Buffer | null;
+    stdin.end();
+    const { code, stderr: late } = await finished;
+    return { code, early: String(early ?? ''), late };
+  }
+
+  it('says on a terminal within two seconds how far it is, and takes that away at its end', async () => {
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    const { code, early, late } = await printedBy(terminal, () => jest.getTimerCount() > 0);
+    expect({ code, early, late }).toEqual({
+      code: 0,
+      early: expect.stringMatching(/\r2 s: \d rows? read/),
+      late: '\r\u001b[K',
+    });
+  });
+
+  it('prints nothing of the kind on anything else', async () => {
+    const isRead = (stdin: PassThrough) => stdin.readableLength === 0;
+    expect(await printedBy(new PassThrough(), isRead)).toEqual({ code: 0, early: '', late: '' });
+  });
+});
+
+describe('text of strangers', () => {
   it('is printed with its invisible characters escaped, whatever prints it', async () => {
     await create('hostile@example.com', '--name', 'plain');
     await query(`UPDATE api_keys SET name = E'${HOSTILE}\\nB' WHERE name = 'plain'`);
@@ -195,7 +328,7 @@ describe('as processes', () => {
 
   it('say on standard error what was done, if their output is full (74) or closed', async () => {
     await create('shell@example.com');
-    const account = 'the account of shell@example.com is on the plan pro (300 a minute, 10000 a day)\n';
+    const account = 'the account of shell@example.com is on the plan pro\n';
     const plan = '"$NODE" "$ACCOUNTS" plan shell@example.com pro';
     expect(shell(`${plan} >/dev/full`)).toMatchObject({ code: 74, stderr: account + UNWRITTEN('ENOSPC') });
     expect(shell(`${plan} >&-`)).toMatchObject({ code: 0, stderr: account });
@@ -220,6 +353,8 @@ describe('as processes', () => {
   it('refuse an argument that is not UTF-8, before two people share an account', async () => {
     const { code, stderr } = shell(`"$NODE" "$KEYS" create --email $'\\xe9@example.com'`);
     expect(code).toBe(64);
-    expect(stderr).toMatch(/^argument 3 is not UTF-8, or has U\+FFFD, which stands for bytes that are not\n\nUsage:/);
+    expect(stderr).toMatch(
+      /^Usage:[^]*\n\nargument 3 is not UTF-8, or has U\+FFFD, which stands for bytes that are not\n$/,
+    );
   });
 });

@@ -26,7 +26,13 @@ import { Devices } from './http/devices.js';
 import { formIn } from './http/forms.js';
 import { readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
-import { type PublicFile, readPublicFiles, servePublicFiles } from './http/public-files.js';
+import {
+  type PublicFile,
+  readPackedClient,
+  readPublicFiles,
+  refuseOtherClients,
+  servePublicFiles,
+} from './http/public-files.js';
 import { Sessions } from './http/sessions.js';
 import { SocketPages } from './http/socket-pages.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
@@ -84,6 +90,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   const fastify = adapter.getInstance<FastifyInstance>();
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(fileURLToPath(new URL('../public', import.meta.url)));
+  const client = readPackedClient(fileURLToPath(new URL('../dist', import.meta.url)));
   observeResponses(fastify, options);
   await fastify.register(fastifyHelmet, {
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
@@ -94,7 +101,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     done();
   });
   boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
-  await serveEverybody(fastify, files, options);
+  await serveEverybody(fastify, files, client, options);
   fastify.removeAllContentTypeParsers();
   readForms(fastify);
   await readCookies(fastify, isSecure);
@@ -104,7 +111,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   sessions.keep(fastify);
   addFormTokens(fastify, secrets);
   fastify.decorateRequest('guess', undefined);
-  readTemplates(fastify, clock, frameOfEveryPage(files, options));
+  readTemplates(fastify, clock, frameOfEveryPage(files, client, options));
   const tasks = BackgroundTasks.of(fastify);
   const portal = await NestFactory.create<NestFastifyApplication>(
     PortalModule.of({ application, clock, sessions, devices, tasks, turns }),
@@ -168,13 +175,15 @@ function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged
 async function serveEverybody(
   fastify: FastifyInstance,
   files: readonly PublicFile[],
+  client: PublicFile,
   { stopping, isReady }: PortalOptions,
 ): Promise<void> {
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, isForEverybody: true };
     });
-    servePublicFiles(scope, files);
+    servePublicFiles(scope, [...files, client]);
+    refuseOtherClients(scope, client);
     serveHealth(
       (path, get) => scope.get(path, get),
       () => stopping?.aborted !== true && isReady(),
@@ -183,9 +192,15 @@ async function serveEverybody(
   });
 }
 
-function frameOfEveryPage(files: readonly PublicFile[], { apiUrl, contact }: PortalOptions) {
+function frameOfEveryPage(
+  files: readonly PublicFile[],
+  { name: packedClient }: PublicFile,
+  { apiUrl, portalUrl, contact }: PortalOptions,
+) {
   return {
     api: apiUrl,
+    portalUrl,
+    packedClient,
     contact: contact === undefined ? undefined : linkTo(contact),
     helpers: viewHelpers,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),

@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as read } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { type Finished, folderOf, until } from '@adoption-store/test-support';
+import { type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
 import { readQuickStarts, readSamples } from '@adoption-store/web';
 import { addAnimal, call, make, nameCategory, newCategoryId, portal, settingsOf } from './support/store.js';
 
@@ -27,8 +30,8 @@ const WAYS: readonly Way[] = [
 ];
 
 /** The program as the page shows it. */
-function shownOn(html: string, id: string): string {
-  const [, shown = ''] = new RegExp(`<pre id="${id}-program"[^>]*><code>([^]*?)</code>`).exec(html) ?? [];
+function shownOn(html: string, id: string, part = 'program'): string {
+  const [, shown = ''] = new RegExp(`<pre id="${id}-${part}"[^>]*><code>([^]*?)</code>`).exec(html) ?? [];
   const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   return shown.replace(/&([\w#]+);/g, (entity, name: string) => marks[name] ?? entity);
 }
@@ -53,8 +56,9 @@ async function runText(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   end?: RegExp,
+  cwd = __dirname,
 ): Promise<Finished> {
-  const child = spawn(program, args, { cwd: __dirname, env: { PATH: process.env['PATH'], ...settings } });
+  const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...settings } });
   child.stdin.end(text);
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -158,6 +162,90 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
     expect(code).toBeGreaterThan(0);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toMatch(/secret|Traceback/);
+  });
+});
+
+describe('the typed client', () => {
+  const MODULES = join(__dirname, '../../../node_modules');
+  const CLIENT = join(__dirname, '../../../packages/client');
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>;
+  const address = `/public/adoption-store-client-${String(read(join(CLIENT, 'package.json'))['version'])}.tgz`;
+
+  it('has the bytes for ever that versions.json says: other ones need another version', async () => {
+    const file = await fetch(portal.origin + address);
+    const hash = createHash('sha512').update(Buffer.from(await file.arrayBuffer()));
+    expect(`sha512-${hash.digest('base64')}`).toBe(
+      read(join(CLIENT, 'versions.json'))[/[\d.]+\d/.exec(address)?.[0] ?? ''],
+    );
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+  });
+
+  it.each(['0.9.0.tgz', '1.0.0', '%00'])(
+    'of another version, %s, is 404 and named as the current one',
+    async (version) => {
+      const answer = await fetch(`${portal.origin}/public/adoption-store-client-${version}`);
+      expect([answer.status, await answer.text()]).toEqual([404, `The current version is ${address}\n`]);
+    },
+  );
+
+  /** A registry on this machine that has these packages alone, as they are installed here. */
+  async function registryOf(names: readonly string[]) {
+    const packed = await temporaryFolder();
+    const folders = names.map((name) => join(MODULES, name));
+    const args = ['pack', '--ignore-scripts', '--pack-destination', packed.path, ...folders];
+    expect(await runText('', 'npm', args, {})).toMatchObject({ code: 0 });
+    const server = createServer(({ url = '' }, response) => {
+      const name = decodeURIComponent(url.slice(1));
+      if (name.endsWith('.tgz')) return response.end(readFileSync(join(packed.path, name)));
+      const manifest = read(join(MODULES, name, 'package.json'));
+      const version = String(manifest['version']);
+      const tarball = `${origin}/${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
+      return response.end(JSON.stringify({ name, versions: { [version]: { ...manifest, dist: { tarball } } } }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { origin, close: () => void server.close() };
+  }
+
+  const test = folderOf('quick starts', 'curl', 'curl') === undefined ? it.skip : it;
+  test('is downloaded and installed into an empty folder by the lines of the page, offline, compiles and calls the API', async () => {
+    const folder = await temporaryFolder();
+    const registry = await registryOf([
+      '@ungap/raw-json',
+      'http-link-header',
+      'standardwebhooks',
+      '@stablelib/base64',
+      'fast-sha256',
+    ]);
+    const npm = {
+      HOME: folder.path,
+      npm_config_registry: registry.origin,
+      npm_config_audit: 'false',
+      npm_config_update_notifier: 'false',
+    };
+    const run = (program: string, args: readonly string[], text: string, settings = {}) =>
+      runText(text, program, args, { ...npm, ...settings }, undefined, folder.path);
+    const { text: page } = await portal.visitor().get('/quickstart');
+    const installed = await run('sh', ['-e'], shownOn(page, 'typescript', 'install'));
+    registry.close();
+    expect(installed).toMatchObject({ code: 0, stderr: '' });
+    expect(read(join(folder.path, 'package.json'))['dependencies']).toMatchObject({
+      '@adoption-store/client': `file:${address.slice('/public/'.length)}`,
+    });
+    const program = shownOn(page, 'typescript');
+    writeFileSync(join(folder.path, 'quickstart.mts'), program);
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+    const tsc = [
+      join(MODULES, 'typescript/bin/tsc'),
+      ...flags,
+      '--typeRoots',
+      join(MODULES, '@types'),
+      'quickstart.mts',
+    ];
+    expect(await run(process.execPath, tsc, '')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const called = await run(process.execPath, ['--input-type=module'], program, settingsOf());
+    expect(called).toEqual({ code: 0, stdout: expect.stringMatching(/name: 'Luna'/), stderr: '' });
+    await folder.remove();
   });
 });
 

@@ -18,7 +18,7 @@ export function takeNoArguments(usage: string): void {
   const args = process.argv.slice(2);
   if (args.length === 0) return;
   if (asksForHelp(args)) printAndExit(usage);
-  tell(`this program takes no arguments\n\n${usage.trimEnd()}`);
+  tell(`${usage}\nthis program takes no arguments`);
   process.exit(EXIT_USAGE);
 }
 

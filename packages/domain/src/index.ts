@@ -56,7 +56,7 @@ export * from './kernel/domain-names.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
-export { escapeInvisible, hasVisible, INVISIBLE, nameKey, searchKey } from './kernel/text.js';
+export { escapeInvisible, escapeInvisibleInJson, hasVisible, INVISIBLE, nameKey, searchKey } from './kernel/text.js';
 export type { Transaction } from './kernel/transaction.js';
 export {
   DEFAULT_PAGE_SIZE,
@@ -74,10 +74,11 @@ export * from './messages/use-cases.js';
 export * from './orders/order.js';
 export * from './orders/order-repository.js';
 export * from './orders/use-cases.js';
-export { isoTime, type JsonFields } from './published/json.js';
+export { isoTime, type JsonFields, jsonText } from './published/json.js';
 export { type MessageJson, messageJson, messageJsonText } from './published/message.js';
 export { type OrderJson, orderJson, orderJsonText } from './published/order.js';
 export { PET_JSON_FIELDS, type PetJson, petJson, petJsonText } from './published/pet.js';
+export { webhookJson } from './webhooks/webhook-json.js';
 export * from './purge-expired.js';
 export * from './limits/failed-requests.js';
 export * from './limits/quota.js';

@@ -8,10 +8,8 @@ export interface QuickStart {
   readonly file: string;
   /** The command that runs the file. Without it people paste the lines into a shell. */
   readonly command?: string;
-  /** The command that packs what isn't published yet, in the store's repository. */
-  readonly pack?: string;
-  /** The command that gets the packages it needs. */
-  readonly install?: string;
+  /** Whether it needs the typed client, which the portal serves. */
+  readonly needsClient?: boolean;
   readonly text: string;
 }
 
@@ -23,8 +21,7 @@ const QUICK_STARTS: readonly Omit<QuickStart, 'text'>[] = [
     needs: 'Node.js 22.18 or later, and the typed client',
     file: 'quickstart.ts',
     command: 'node quickstart.ts',
-    pack: 'npm ci && npm run build && npm pack -w @adoption-store/client --pack-destination /tmp',
-    install: 'npm install /tmp/adoption-store-client-1.0.0.tgz',
+    needsClient: true,
   },
   {
     id: 'python',

@@ -168,19 +168,13 @@ function quickStart(server: string | undefined): string {
 function addressOf(portalUrl: string, path: string): string {
   return new URL(portalUrl + path).href;
 }
-function programOf(
-  { language, needs, file, command, pack, install, text }: QuickStart,
-  kind: 'program' | 'receiver',
-): string {
+
+function programOf({ language, needs, file, command, text }: QuickStart, kind: 'program' | 'receiver'): string {
   const code = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const got =
-    install === undefined
-      ? ''
-      : ` (<code>${pack ?? ''}</code> in the store's repository, then <code>${install}</code>)`;
   const how =
     command === undefined
       ? `Paste the lines into a shell, one after the other. They need ${needs}.`
-      : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}${got}.`;
+      : `Save it as <code>${file}</code> and run <code>${command}</code>. It needs ${needs}.`;
   const level = kind === 'receiver' ? 'h3' : 'h2';
   return `<${level}>${language}</${level}><p>${how}</p>${codeBlock(`${language} ${kind}`, code)}`;
 }

@@ -14,6 +14,7 @@ import {
   type WebhookChangeInput,
   type WebhookDelivery,
   type WebhookInput,
+  webhookJson,
   type WebhookStatus,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
@@ -209,24 +210,15 @@ const writeDelivery = webhookSchemas.serialiser('Delivery');
 const writeDeliveries = webhookSchemas.listSerialiser('Delivery');
 
 /** The JSON of a webhook: a Webhook, without its account. */
-export const presentWebhook = (webhook: Webhook): string => write(jsonOf(webhook));
-export const presentWebhooks = (webhooks: readonly Webhook[]): string => writeAll(webhooks.map(jsonOf));
+export const presentWebhook = (webhook: Webhook): string => write(webhookJson(webhook));
+export const presentWebhooks = (webhooks: readonly Webhook[]): string => writeAll(webhooks.map(webhookJson));
 export const presentWithSecret = ({ webhook, ...shown }: WebhookWithSecret): string =>
-  writeWithSecret({ ...jsonOf(webhook), ...shown });
+  writeWithSecret({ ...webhookJson(webhook), ...shown });
 
 /** The JSON of a delivery: a Delivery. */
 export const presentDelivery = (delivery: WebhookDelivery): string => writeDelivery(deliveryJsonOf(delivery));
 export const presentDeliveries = (page: readonly WebhookDelivery[]): string =>
   writeDeliveries(page.map(deliveryJsonOf));
-
-function jsonOf({ recoveringSince: since, createdAt, updatedAt, ...webhook }: Webhook) {
-  return {
-    ...webhook,
-    recoveringSince: since === undefined ? undefined : isoTime(since),
-    createdAt: isoTime(createdAt),
-    updatedAt: isoTime(updatedAt),
-  };
-}
 
 function deliveryJsonOf({ history, createdAt, nextAttemptAt: next, ...delivery }: WebhookDelivery) {
   return {

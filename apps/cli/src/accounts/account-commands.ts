@@ -1,14 +1,31 @@
-import { type Account, type AccountId, describePlan, describeScopes, PLAN_NAMES, SCOPES } from '@adoption-store/domain';
-import { addressOf, type Command, parse, planOf, type Program, scopesOf } from '../command-line.js';
-import { inParts, table } from '../output.js';
+import {
+  type Account,
+  type AccountId,
+  describePlan,
+  describeScopes,
+  isoTime,
+  PLAN_NAMES,
+  PLANS,
+  SCOPES,
+} from '@adoption-store/domain';
+import { addressOf, type Command, parse, parseList, planOf, type Program, scopesOf } from '../command-line.js';
+import { accountJson, grouped, inParts, listing } from '../output.js';
 
 const USAGE = `Usage:
-  npm run -s accounts -- list
-      shows each account that is open, its plan, and its scopes.
+  npm run -s accounts -- list [--json]
+      shows each account that is open, its plan, and its scopes; with --json an
+      object a line.
   npm run -s accounts -- plan EMAIL ${PLAN_NAMES.join('|')}
                               [--per-minute N --per-day N] [--unproven]
-      puts an account on another plan, from its next request on; enterprise
-      takes --per-minute and --per-day. Where there is SMTP, --unproven has to
+      puts an account on another plan, from its next request on:
+${Object.values(PLANS)
+  .map(
+    ({ name, perMinute, perDay }) =>
+      `        ${name}: ${grouped(perMinute)} requests a minute, ${grouped(perDay)} a day`,
+  )
+  .join('\n')}
+        enterprise: what --per-minute and --per-day say
+      Where there is SMTP, --unproven has to
       be given for an account whose holder has not proven the address.
   npm run -s accounts -- scopes EMAIL all|SCOPE,SCOPE…
       holds an account to these scopes, from its next request on: each of its
@@ -21,19 +38,23 @@ const USAGE = `Usage:
 export const accountCommands: Program = { commands: { list, plan: changePlan, scopes: changeScopes }, usage: USAGE };
 
 function list(args: string[]): Command {
-  parse(args, []);
+  const { isJson } = parseList(args, []);
   return async ({ listAccounts }, { nameOf }) => {
     const accounts = inParts<Account, AccountId>(
       (part) => listAccounts.execute(part),
       ({ id }) => id,
     );
-    return table(['ID', 'ACCOUNT', 'PLAN', 'SCOPES', 'OPENED'], accounts, (account) => [
-      String(account.id),
-      nameOf(account),
-      describePlan(account.plan),
-      describeScopes(account.scopes),
-      new Date(account.createdAt).toISOString(),
-    ]);
+    return listing(isJson, accounts, {
+      heads: ['ID', 'ACCOUNT', 'PLAN', 'SCOPES', 'OPENED'],
+      rowOf: (account) => [
+        String(account.id),
+        nameOf(account),
+        describePlan(account.plan),
+        describeScopes(account.scopes),
+        isoTime(account.createdAt),
+      ],
+      jsonOf: accountJson,
+    });
   };
 }
 

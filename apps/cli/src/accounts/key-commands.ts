@@ -10,6 +10,8 @@ import {
   escapeInvisible,
   HOUR,
   type Instant,
+  isoTime,
+  type JsonFields,
   keyName,
   keyState,
   later,
@@ -26,13 +28,14 @@ import {
   idOf,
   numberIn,
   parse,
+  parseList,
   planOf,
   type Program,
   scopesOf,
   type Surroundings,
   UsageError,
 } from '../command-line.js';
-import { inParts, table } from '../output.js';
+import { accountJson, inParts, listing, timeOr } from '../output.js';
 
 const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
 const LONGEST_LIFE = 3_650; // days
@@ -53,10 +56,11 @@ const USAGE = `Usage:
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
       Where there is SMTP, --unproven has to be given for an account whose
       holder has not proven the address.
-  npm run -s keys -- list [--email ADDRESS] [--deprecated]
+  npm run -s keys -- list [--email ADDRESS] [--deprecated] [--json]
       shows each key as active, rotated (it works until it expires, beside its
       replacement), disabled, expired or revoked; with --deprecated only those
-      that have called a deprecated operation in the last ${RECENT_USE / DAY} days, and when.
+      that have called a deprecated operation in the last ${RECENT_USE / DAY} days, and when;
+      with --json an object a line.
   npm run -s keys -- disable ID
   npm run -s keys -- enable ID
       a disabled key is refused until it is enabled again.
@@ -105,31 +109,46 @@ function create(args: string[]): Command {
 }
 
 function list(args: string[]): Command {
-  const { values, isOn } = parse(args, ['email'], [], ['deprecated']);
+  const { values, isOn, isJson } = parseList(args, ['email'], ['deprecated']);
   return async ({ listAllKeys, listOperations }, surroundings) => {
     const keys = inParts<AccountKey, ApiKeyId>(
       (part) => listAllKeys.execute({ email: values['email'], ...part }),
       ({ key }) => key.id,
     );
-    if (!isOn('deprecated')) return table(KEY_COLUMNS, keys, (each) => rowOf(each, surroundings));
-    const rows = deprecatedRowsOf(keys, listOperations, surroundings);
-    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), rows, (row) => row);
+    if (!isOn('deprecated'))
+      return listing(isJson, keys, {
+        heads: KEY_COLUMNS,
+        rowOf: (each) => rowOf(each, surroundings),
+        jsonOf: (each) => jsonOf(each, surroundings),
+      });
+    return listing(isJson, usesOf(keys, listOperations, surroundings), {
+      heads: KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'),
+      rowOf: ({ operation, lastUsedAt, ...each }) =>
+        rowOf(each, surroundings, `${operation} at ${isoTime(lastUsedAt)}`),
+      jsonOf: ({ operation, lastUsedAt, ...each }) => {
+        const deprecated = { operation, lastUsedAt: isoTime(lastUsedAt) };
+        return { ...jsonOf(each, surroundings), deprecated };
+      },
+    });
   };
 }
 
-/** A row for each deprecated operation that a key uses, with its last use. */
-async function* deprecatedRowsOf(
+interface DeprecatedUse extends AccountKey {
+  readonly operation: string;
+  readonly lastUsedAt: Instant;
+}
+
+/** Each deprecated operation that a key uses, with its last use. */
+async function* usesOf(
   parts: AsyncIterable<readonly AccountKey[]>,
   listOperations: ListOperations,
-  surroundings: Surroundings,
-) {
+  { now }: Surroundings,
+): AsyncGenerator<readonly DeprecatedUse[]> {
   for await (const keys of parts) {
     const operations = await listOperations.execute(keys.map(({ key }) => key));
     yield keys.flatMap((each) => {
-      const uses = deprecatedUses(operations.get(each.key.id) ?? [], surroundings.now());
-      return uses.map(({ deprecation: { operation }, lastUsedAt }) =>
-        rowOf(each, surroundings, `${operation} at ${new Date(lastUsedAt).toISOString()}`),
-      );
+      const uses = deprecatedUses(operations.get(each.key.id) ?? [], now());
+      return uses.map(({ deprecation: { operation }, lastUsedAt }) => ({ ...each, operation, lastUsedAt }));
     });
   }
 }
@@ -146,13 +165,27 @@ function rowOf(
     describePlan(account.plan),
     `…${key.ending}`,
     stateOf(key, now()),
-    new Date(key.createdAt).toISOString(),
+    isoTime(key.createdAt),
     timeOr('never', key.expiresAt),
     timeOr('never', key.lastUsedAt),
     describeScopes(key.scopes),
     ...more,
     escapeInvisible(key.name ?? ''),
   ];
+}
+
+function jsonOf({ account, key }: AccountKey, { now }: Surroundings): JsonFields {
+  return {
+    id: key.id,
+    name: key.name,
+    ending: key.ending,
+    state: stateOf(key, now()),
+    scopes: key.scopes,
+    createdAt: isoTime(key.createdAt),
+    expiresAt: key.expiresAt === undefined ? undefined : isoTime(key.expiresAt),
+    lastUsedAt: key.lastUsedAt === undefined ? undefined : isoTime(key.lastUsedAt),
+    account: accountJson(account),
+  };
 }
 
 function disabling(args: string[], isDisabled: boolean): Command {
@@ -183,8 +216,4 @@ function rotate(args: string[]): Command {
 function stateOf(key: ApiKey, now: Instant): string {
   const state = keyState(key, now);
   return state === 'active' && key.replacedBy !== undefined ? 'rotated' : state;
-}
-
-function timeOr(otherwise: string, time: Instant | undefined): string {
-  return time === undefined ? otherwise : new Date(time).toISOString();
 }

@@ -11,7 +11,7 @@ import {
   MAX_PAGE_SIZE,
 } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { codeOf, counted, grouped, isSystemError, OutputError } from '../output.js';
+import { codeOf, counted, grouped, isSystemError, OutputError, withProgress } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv, writeSpreadsheetCsv } from './csv.js';
 import { encodingNamed } from './encodings.js';
@@ -66,13 +66,25 @@ function importCommand(args: string[]): Command {
   const format = formatOf(READERS, values['format'], file);
   const named = categoriesIn(values['categories'], format);
   const encoding = encodingIn(values['encoding']);
-  return async ({ importAnimals, listCategories }, { streams: { stdin } }) => {
+  return async ({ importAnimals, listCategories }, { streams: { stdin, stderr } }) => {
     const omissions = new Omissions();
     const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
     const categoryOf = (name: string) => named.get(speciesKey(name)) ?? known.get(name) ?? known.get(speciesKey(name));
     const input = file === '-' ? stdin : readFile(file);
     const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf, encoding });
-    const report = await importAnimals.execute({ rows, isDryRun: isOn('dry-run') });
+    let [read, isWhole] = [0, false];
+    async function* countedRows(): typeof rows {
+      for await (const part of rows) {
+        read += part.length;
+        yield part;
+      }
+      isWhole = true;
+    }
+    const report = await withProgress(
+      stderr,
+      () => `${counted(read, 'row')} read${isWhole ? ', checking and storing them' : ''}`,
+      () => importAnimals.execute({ rows: countedRows(), isDryRun: isOn('dry-run') }),
+    );
     if (report.refused.count > 0) throw refusal(report);
     return summary(report, omissions);
   };
@@ -93,7 +105,7 @@ function exportCommand(args: string[]): Command {
         yield part;
       }
     }
-    if (file === '-') return { texts: write(animals()), isContent: true };
+    if (file === '-') return { texts: () => write(animals()), isContent: true };
     await writeFile(file, write(animals()));
     return `${counted(count, 'animal')} written to ${file}\n`;
   };

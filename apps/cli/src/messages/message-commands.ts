@@ -1,17 +1,18 @@
 import {
   type AccountMessage,
+  isoTime,
   type ListAllMessagesInput,
   type MessagePosition,
   readInstant,
 } from '@adoption-store/domain';
-import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
-import { inParts, table } from '../output.js';
+import { addressOf, type Command, eachOf, parse, parseList, type Program, UsageError } from '../command-line.js';
+import { accountJson, inParts, listing } from '../output.js';
 
 const USAGE = `Usage:
-  npm run -s messages -- list --failed [--account EMAIL]
-  npm run -s messages -- list --account EMAIL
+  npm run -s messages -- list --failed [--account EMAIL] [--json]
+  npm run -s messages -- list --account EMAIL [--json]
       shows the messages that have failed, or those of an account, the oldest
-      first, never their text.
+      first, never their text; with --json an object a line.
   npm run -s messages -- retry ID [ID…]
       queues messages again that have failed, with all their attempts.
   npm run -s messages -- retry --all-failed --since TIME
@@ -24,19 +25,23 @@ const MESSAGE_ID = /^msg_[0-9A-Za-z]{24}$/;
 export const messageCommands: Program = { commands: { list, retry }, usage: USAGE };
 
 function list(args: string[]): Command {
-  const { values, isOn } = parse(args, ['account'], [], ['failed']);
+  const { values, isOn, isJson } = parseList(args, ['account'], ['failed']);
   const filter = filterOf(values['account'], isOn('failed'));
   return async ({ listAllMessages }, { nameOf }) => {
     const messages = inParts<AccountMessage, MessagePosition>(
       (part) => listAllMessages.execute({ ...filter, ...part }),
       ({ message }) => message,
     );
-    return table(['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'], messages, ({ account, message }) => [
-      message.id,
-      nameOf(account),
-      message.status,
-      new Date(message.createdAt).toISOString(),
-    ]);
+    return listing(isJson, messages, {
+      heads: ['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'],
+      rowOf: ({ account, message }) => [message.id, nameOf(account), message.status, isoTime(message.createdAt)],
+      jsonOf: ({ account, message }) => ({
+        id: message.id,
+        status: message.status,
+        createdAt: isoTime(message.createdAt),
+        account: accountJson(account),
+      }),
+    });
   };
 }
 

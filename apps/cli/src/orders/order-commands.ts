@@ -1,11 +1,12 @@
-import type { AccountOrder, OrderEnd, OrderId } from '@adoption-store/domain';
-import { type Command, eachOf, idOf, parse, type Program, UsageError } from '../command-line.js';
-import { inParts, table } from '../output.js';
+import { type AccountOrder, isoTime, type OrderEnd, type OrderId, orderJson } from '@adoption-store/domain';
+import { type Command, eachOf, idOf, parse, parseList, type Program, UsageError } from '../command-line.js';
+import { accountJson, inParts, listing } from '../output.js';
 
 const USAGE = `Usage:
-  npm run -s orders -- list [--placed]
+  npm run -s orders -- list [--placed] [--json]
       shows the orders of all accounts, the oldest first; with --placed only
-      those that are neither completed, cancelled nor expired.
+      those that are neither completed, cancelled nor expired; with --json an
+      object a line.
   npm run -s orders -- complete ID [ID…]
       completes orders: their animals are sold for good.
   npm run -s orders -- cancel ID [ID…]
@@ -23,20 +24,25 @@ export const orderCommands: Program = {
 };
 
 function list(args: string[]): Command {
-  const status = parse(args, [], [], ['placed']).isOn('placed') ? 'placed' : undefined;
+  const { isOn, isJson } = parseList(args, [], ['placed']);
+  const status = isOn('placed') ? 'placed' : undefined;
   return async ({ listAllOrders }, { nameOf }) => {
     const orders = inParts<AccountOrder, OrderId>(
       (part) => listAllOrders.execute({ status, ...part }),
       ({ order }) => order.id,
     );
-    return table(['ID', 'ACCOUNT', 'ANIMAL', 'STATUS', 'PLACED', 'CHANGED'], orders, ({ account, order }) => [
-      String(order.id),
-      nameOf(account),
-      String(order.animalId),
-      order.status,
-      new Date(order.createdAt).toISOString(),
-      new Date(order.updatedAt).toISOString(),
-    ]);
+    return listing(isJson, orders, {
+      heads: ['ID', 'ACCOUNT', 'ANIMAL', 'STATUS', 'PLACED', 'CHANGED'],
+      rowOf: ({ account, order }) => [
+        String(order.id),
+        nameOf(account),
+        String(order.animalId),
+        order.status,
+        isoTime(order.createdAt),
+        isoTime(order.updatedAt),
+      ],
+      jsonOf: ({ account, order }) => ({ ...orderJson(order), account: accountJson(account) }),
+    });
   };
 }
 

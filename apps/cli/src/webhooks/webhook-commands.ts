@@ -1,10 +1,11 @@
-import type { AccountWebhook, Instant, WebhookId } from '@adoption-store/domain';
-import { addressOf, type Command, eachOf, parse, type Program, UsageError } from '../command-line.js';
-import { counted, inParts, table } from '../output.js';
+import { type AccountWebhook, isoTime, type WebhookId, webhookJson } from '@adoption-store/domain';
+import { addressOf, type Command, eachOf, parse, parseList, type Program, UsageError } from '../command-line.js';
+import { accountJson, counted, inParts, listing, timeOr } from '../output.js';
 
 const USAGE = `Usage:
-  npm run -s webhooks -- list [--account EMAIL]
-      shows all webhooks, or those of an account, never their secrets.
+  npm run -s webhooks -- list [--account EMAIL] [--json]
+      shows all webhooks, or those of an account, never their secrets; with
+      --json an object a line.
   npm run -s webhooks -- disable|enable ID [ID…]
       disables or enables webhooks. A disabled one is sent nothing. Its owner
       may enable it again.
@@ -30,22 +31,30 @@ export const webhookCommands: Program = {
 };
 
 function list(args: string[]): Command {
-  const { account } = parse(args, ['account']).values;
+  const { values, isJson } = parseList(args, ['account']);
+  const { account } = values;
   const email = account === undefined ? undefined : addressOf(account);
   return async ({ listAllWebhooks }, { nameOf }) => {
     const webhooks = inParts<AccountWebhook, WebhookId>(
       (part) => listAllWebhooks.execute({ email, ...part }),
       ({ webhook }) => webhook.id,
     );
-    const heads = ['ID', 'ACCOUNT', 'STATUS', 'FAILING SINCE', 'RECOVERING SINCE', 'URL'];
-    return table(heads, webhooks, ({ account: owner, webhook, failingSince }) => [
-      webhook.id,
-      nameOf(owner),
-      webhook.status,
-      timeOr(failingSince),
-      timeOr(webhook.recoveringSince),
-      webhook.url,
-    ]);
+    return listing(isJson, webhooks, {
+      heads: ['ID', 'ACCOUNT', 'STATUS', 'FAILING SINCE', 'RECOVERING SINCE', 'URL'],
+      rowOf: ({ account: owner, webhook, failingSince }) => [
+        webhook.id,
+        nameOf(owner),
+        webhook.status,
+        timeOr('-', failingSince),
+        timeOr('-', webhook.recoveringSince),
+        webhook.url,
+      ],
+      jsonOf: ({ account: owner, webhook, failingSince: since }) => ({
+        ...webhookJson(webhook),
+        failingSince: since === undefined ? undefined : isoTime(since),
+        account: accountJson(owner),
+      }),
+    });
   };
 }
 
@@ -84,8 +93,4 @@ function idsIn(args: string[]): readonly string[] {
   if (ids.length === 0) throw new UsageError('the ID of a webhook is required');
   if (!ids.every((id) => WEBHOOK_ID.test(id))) throw new UsageError('ID must be as `list` shows it, such as whk_…');
   return ids;
-}
-
-function timeOr(time: Instant | undefined): string {
-  return time === undefined ? '-' : new Date(time).toISOString();
 }

@@ -12,9 +12,9 @@ export async function call(
   {
     stdin = Readable.from([]),
     stdout = new PassThrough(),
-  }: { readonly stdin?: Readable; readonly stdout?: Transform } = {},
+    stderr = new PassThrough(),
+  }: { readonly stdin?: Readable; readonly stdout?: Transform; readonly stderr?: Transform } = {},
 ): Promise<Finished> {
-  const stderr = new PassThrough();
   // An output that fails has no text. `text` of Node.js would leave out a byte order mark.
   const texts = Promise.all([buffer(stdout).catch(() => ''), buffer(stderr)]);
   const code = await runCommand(program, args, () => environment, { stdin, stdout, stderr });

@@ -12,7 +12,7 @@ import type { Frame, Views } from './views.js';
 /** What a controller answers with: sets status and headers, and returns the body. */
 export type Answer = (reply: FastifyReply) => unknown;
 
-type FixedFrame = Pick<Frame, 'api' | 'contact' | 'files' | 'helpers'>;
+type FixedFrame = Pick<Frame, 'api' | 'portalUrl' | 'packedClient' | 'contact' | 'files' | 'helpers'>;
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,6 +41,7 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
     const frame: Omit<Frame, keyof FixedFrame | 'now'> = {
       account: request.person?.account,
       here: pageOf(request),
+      origin: `${request.protocol}://${request.host}`,
       session: request.person,
       csrf: reply.newFormToken(),
       notice: takeNotice(reply),

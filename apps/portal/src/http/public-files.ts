@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 
 const TYPES: Readonly<Record<string, string>> = { '.css': CSS, '.js': SCRIPT, '.svg': 'image/svg+xml' };
 const ICON = 'icon.svg';
+const GZIP = 'application/gzip';
+const CLIENT = 'adoption-store-client-';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 export interface PublicFile extends FixedFile {
@@ -20,6 +22,21 @@ export function readPublicFiles(folder: string): readonly PublicFile[] {
     return type === undefined ? [] : [publicFile(name, type, readFileSync(join(folder, name)))];
   });
   return [publicFile('base.css', CSS, readBaseStyle()), ...own];
+}
+
+/** The typed client as the build has packed it into the folder. */
+export function readPackedClient(folder: string): PublicFile {
+  const name = readdirSync(folder).find((each) => each.startsWith(CLIENT));
+  if (name === undefined) throw new Error(`${folder} lacks the packed client; run: npm run build`);
+  // Some browsers would store the bytes of another encoding.
+  return { ...publicFile(name, GZIP, readFileSync(join(folder, name))), isCompressible: false };
+}
+
+/** Another version is answered with the name of the current one: who downloads a file doesn't want a page. */
+export function refuseOtherClients(fastify: FastifyInstance, { name }: PublicFile): void {
+  fastify.get(`/public/${CLIENT}:version`, (_request, reply) =>
+    reply.code(404).type('text/plain; charset=utf-8').send(`The current version is /public/${name}\n`),
+  );
 }
 
 function publicFile(name: string, type: string, content: Buffer): PublicFile {

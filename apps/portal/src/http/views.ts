@@ -37,6 +37,12 @@ export interface Frame {
   readonly csrf: string;
   /** The API's address without `/v1`, such as `https://api.example.com`. */
   readonly api: string;
+  /** The portal's own address, if it is set. */
+  readonly portalUrl?: string | undefined;
+  /** Where this request found the portal, as far as it can tell behind a proxy. */
+  readonly origin: string;
+  /** The name of the file with the typed client. */
+  readonly packedClient: string;
   /** Where to reach the operator of the service: an address, and the text of the link to it. */
   readonly contact?: { readonly href: string; readonly text: string } | undefined;
   /** How long the session lasts, in milliseconds. */

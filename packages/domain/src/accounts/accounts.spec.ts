@@ -28,7 +28,7 @@ describe('an account of the operator', () => {
     const opened = await openAccount.execute({ email: EMAIL });
     expect(await openAccount.execute({ email: 'Dev@Example.COM' })).toEqual(opened);
     const another = openAccount.execute({ email: EMAIL, plan: PLANS.pro });
-    await expect(another).rejects.toEqual(refusal('free (60 a minute, 1000 a day)'));
+    await expect(another).rejects.toEqual(refusal('plan of the account dev@example.com: free'));
   });
 
   it.each([
@@ -104,9 +104,11 @@ describe('a plan', () => {
     expect(plan('enterprise', limits)).toEqual({ name: 'enterprise', ...limits });
   });
 
-  it('is described by its name and its numbers, by which two differ', () => {
+  it('is described by its name, and by its numbers where the name does not fix them', () => {
     const one = plan('enterprise', { perMinute: 60, perDay: 1_000 });
     expect(describePlan(one)).toBe('enterprise (60 a minute, 1000 a day)');
+    expect(describePlan(PLANS.pro)).toBe('pro');
+    expect(describePlan({ ...PLANS.pro, perDay: 5 })).toBe('pro (300 a minute, 5 a day)');
     expect(samePlan(one, plan('enterprise', one))).toBe(true);
     expect(samePlan(one, plan('free'))).toBe(false);
   });

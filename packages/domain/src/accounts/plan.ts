@@ -43,13 +43,15 @@ export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
   };
 }
 
-/** For example `pro (300 a minute, 10000 a day)`. */
-export function describePlan({ name, perMinute, perDay }: Plan): string {
-  return `${name} (${perMinute} a minute, ${perDay} a day)`;
+/** Such as `pro`; with its limits, such as `enterprise (5000 a minute, 1000000 a day)`, where the name doesn't fix them. */
+export function describePlan(given: Plan): string {
+  const { name, perMinute, perDay } = given;
+  const isFixed = name !== 'enterprise' && samePlan(given, PLANS[name]);
+  return isFixed ? name : `${name} (${perMinute} a minute, ${perDay} a day)`;
 }
 
 export function samePlan(one: Plan, other: Plan): boolean {
-  return describePlan(one) === describePlan(other);
+  return one.name === other.name && one.perMinute === other.perMinute && one.perDay === other.perDay;
 }
 
 const MOST = 2 ** 31 - 1;

@@ -6,7 +6,7 @@ import { checkAll, DomainError, invalid, kernelErrors } from './errors.js';
 import { int64From, isInt64 } from './int64.js';
 import { type PagePart, type PageRequest, readPage } from './page.js';
 import { reasonOf } from './reason-of.js';
-import { escapeInvisible, hasAtMostCodePoints, hasVisible, isStorable } from './text.js';
+import { escapeInvisible, escapeInvisibleInJson, hasAtMostCodePoints, hasVisible, isStorable } from './text.js';
 
 describe('random text', () => {
   it('gives each character four of the 256 bytes, and draws again for the eight that remain', () => {
@@ -84,6 +84,13 @@ describe('text', () => {
     const text = 'a\u200bb\u00adc \u{e0001}\u3164\n\u2800\u00a0 👩\u200d🚀';
     expect(escapeInvisible(text)).toBe(String.raw`a\u{200B}b\u{AD}c \u{E0001}\u{3164}\u{A}\u{2800}\u{A0} 👩\u{200D}🚀`);
     for (const visible of ['Rex, the dog', 'Zoe\u0308']) expect(escapeInvisible(visible)).toBe(visible);
+  });
+
+  it('is escaped in JSON without a change of its value', () => {
+    const value = { name: 'a\u200bb \u{e0001}\n\u009b', id: 'Zoe\u0308' };
+    const json = escapeInvisibleInJson(JSON.stringify(value));
+    expect(json).toBe('{"name":"a\\u200bb \\udb40\\udc01\\n\\u009b","id":"Zoe\u0308"}');
+    expect(JSON.parse(json)).toEqual(value);
   });
 });
 

@@ -93,6 +93,16 @@ export function escapeInvisible(text: string): string {
   return text.replace(EACH_BUT_SPACE, (character) => unicodeEscape(character.codePointAt(0) ?? 0));
 }
 
+/** JSON text with its invisible characters escaped as JSON does it: its values stay the same. */
+export function escapeInvisibleInJson(json: string): string {
+  return json.replace(EACH_BUT_SPACE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 /** Such as `\u{AD}`. */
 function unicodeEscape(codePoint: number): string {
   return `\\u{${codePoint.toString(16).toUpperCase()}}`;

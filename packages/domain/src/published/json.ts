@@ -1,7 +1,11 @@
 import type { Instant } from '../kernel/clock.js';
 
 /** What a published object may have. What is absent is left out: nobody reads null. */
-export type JsonFields = Readonly<Record<string, string | bigint | undefined>>;
+export interface JsonFields {
+  readonly [name: string]: JsonValue | undefined;
+}
+
+type JsonValue = string | bigint | number | boolean | readonly string[] | JsonFields;
 
 /** Writes an object in the order of its fields. Not JSON.stringify alone, because it refuses bigints. */
 export function jsonText(fields: JsonFields): string {
@@ -10,9 +14,18 @@ export function jsonText(fields: JsonFields): string {
     const value = fields[name];
     if (value === undefined) continue;
     if (members !== '') members += ',';
-    members += `"${name}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
+    members += `"${name}":${valueText(value)}`;
   }
   return `{${members}}`;
+}
+
+function valueText(value: JsonValue): string {
+  if (typeof value === 'bigint') return String(value);
+  return typeof value === 'object' && !isList(value) ? jsonText(value) : JSON.stringify(value);
+}
+
+function isList(value: object): value is readonly string[] {
+  return Array.isArray(value);
 }
 
 /** For example `2026-11-21T12:00:00.000Z`. */
