@@ -158,14 +158,18 @@ interface Attempt {
 }
 
 /** Requests with the canary wherever an operation reads something. */
-function attempts(path: string, method: string, { parameters = [], requestBody }: Documented, canary: string) {
+function attempts(
+  path: string,
+  method: string,
+  { parameters = [], requestBody }: Documented,
+  canary: string,
+): readonly Attempt[] {
   const { components } = documented();
   const all = parameters.map((each) => components.parameters[each.$ref?.split('/').at(-1) ?? ''] ?? each);
   const sound = path.replaceAll(/\{\w+\}/g, '1');
-  const [[type = 'application/json', { schema }] = ['', { schema: { $ref: '' } }]] = Object.entries(
-    requestBody?.content ?? {},
-  );
-  const fields = Object.keys(components.schemas[schema.$ref.split('/').at(-1) ?? '']?.properties ?? {});
+  const [media] = Object.entries(requestBody?.content ?? {});
+  const type = media?.[0] ?? 'application/json';
+  const fields = Object.keys(components.schemas[media?.[1].schema.$ref.split('/').at(-1) ?? '']?.properties ?? {});
   const json = { 'Content-Type': type };
   const text = JSON.stringify(canary);
   const values = [
