@@ -43,7 +43,7 @@ async function issueKey({ openAccount, issueKey: issue }: Application): Promise<
 
 function brokenAnimals(error: unknown): () => Partial<Ports> {
   const fail = jest.fn<() => Promise<never>>().mockRejectedValue(error);
-  return () => ({ animals: { add: fail, findById: fail, list: fail, change: fail, withdraw: fail } });
+  return () => ({ animals: { add: fail, findById: fail, list: fail, listByName: fail, change: fail, withdraw: fail } });
 }
 
 function expectInternalError(response: RawResponse): void {

@@ -3,13 +3,7 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  type Application,
-  nameKey,
-  escapeInvisible,
-  type ImportReport,
-  MAX_PAGE_SIZE,
-} from '@adoption-store/domain';
+import { type Application, nameKey, escapeInvisible, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
 import { codeOf, counted, grouped, isSystemError, OutputError, withProgress } from '../output.js';
 import { readAsm3 } from './asm3.js';
