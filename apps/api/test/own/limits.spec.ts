@@ -201,8 +201,11 @@ function attempts(
     ...headers.map((name) => ({ path: sound, body: '{}', headers: { ...json, [name]: canary } })),
     { path: sound, body: '{}', headers: { ...json, 'If-Match': `"${canary}"` } },
   ];
-  const bodied = requestBody === undefined ? [] : bodies.map((body) => ({ path: sound, body, headers: json }));
-  return [...tries, ...bodied].map((each) => (method === 'get' ? { path: each.path, headers: each.headers } : each));
+  const bodied: Attempt[] =
+    requestBody === undefined ? [] : bodies.map((body) => ({ path: sound, body, headers: json }));
+  return [...tries, ...bodied].map(({ path, body, headers = {} }) =>
+    method === 'get' || body === undefined ? { path, headers } : { path, body, headers },
+  );
 }
 
 /** Waits until that request is in the log of its account. */
