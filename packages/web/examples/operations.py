@@ -7,7 +7,7 @@ session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['API_KEY']}"
 
 # listPets
-response = session.get(f"{url}/pets", params={"status": "available"}, timeout=30)
+response = session.get(f"{url}/pets", params={"name": "mi", "status": "available"}, timeout=30)
 response.raise_for_status()
 print(response.json(), response.links.get("next"))
 

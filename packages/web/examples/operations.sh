@@ -1,7 +1,7 @@
 # Samples of operations, as in operations.ts.
 
 # listPets
-curl -w '\n' -H "Authorization: Bearer $API_KEY" "$API_URL/pets?status=available"
+curl -w '\n' -H "Authorization: Bearer $API_KEY" "$API_URL/pets?name=mi&status=available"
 
 # createPet
 curl -w '\n' -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"name":"Luna","categoryId":1}' "$API_URL/pets"

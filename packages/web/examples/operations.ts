@@ -4,7 +4,7 @@ import { AdoptionStore } from '@adoption-store/client';
 const store = new AdoptionStore(); // API_URL and API_KEY are in the environment
 
 // listPets
-for await (const { id, name } of store.pets.list({ status: 'available' })) console.log(`${id} ${name}`);
+for await (const { id, name } of store.pets.list({ name: 'mi', status: 'available' })) console.log(`${id} ${name}`);
 
 // createPet
 console.log(await store.pets.create({ name: 'Luna', categoryId: 1n }));
