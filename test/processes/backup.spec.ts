@@ -255,7 +255,10 @@ whenInstalled('restore.sh', () => {
   beforeAll(async () => {
     store = await migrated();
     await server.ask(store, 'CREATE ROLE reader LOGIN');
-    await server.ask(store, `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`);
+    await server.ask(
+      store,
+      `INSERT INTO animals (name, name_key, category_id, status) VALUES ('Luna', 'luna', 1, 'available')`,
+    );
     await server.ask(store, `INSERT INTO secrets (name) VALUES ('portal')`);
     await server.ask(store, 'GRANT SELECT (id, name) ON animals TO reader');
     file = join(folder.path, 'roles.dump');

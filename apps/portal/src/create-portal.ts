@@ -30,7 +30,7 @@ import {
   type PublicFile,
   readPackedClient,
   readPublicFiles,
-  refuseOtherClients,
+  servePackedClient,
   servePublicFiles,
 } from './http/public-files.js';
 import { Sessions } from './http/sessions.js';
@@ -175,15 +175,15 @@ function observeResponses(fastify: FastifyInstance, { log, logRequests: isLogged
 async function serveEverybody(
   fastify: FastifyInstance,
   files: readonly PublicFile[],
-  client: PublicFile,
+  client: PublicFile | undefined,
   { stopping, isReady }: PortalOptions,
 ): Promise<void> {
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, isForEverybody: true };
     });
-    servePublicFiles(scope, [...files, client]);
-    refuseOtherClients(scope, client);
+    servePublicFiles(scope, files);
+    if (client !== undefined) servePackedClient(scope, client);
     serveHealth(
       (path, get) => scope.get(path, get),
       () => stopping?.aborted !== true && isReady(),
@@ -194,13 +194,13 @@ async function serveEverybody(
 
 function frameOfEveryPage(
   files: readonly PublicFile[],
-  { name: packedClient }: PublicFile,
+  client: PublicFile | undefined,
   { apiUrl, portalUrl, contact }: PortalOptions,
 ) {
   return {
     api: apiUrl,
     portalUrl,
-    packedClient,
+    packedClient: client?.name,
     contact: contact === undefined ? undefined : linkTo(contact),
     helpers: viewHelpers,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),

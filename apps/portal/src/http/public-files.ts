@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { CSS, type FixedFile, fixedFile, readBaseStyle, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
@@ -24,18 +24,20 @@ export function readPublicFiles(folder: string): readonly PublicFile[] {
   return [publicFile('base.css', CSS, readBaseStyle()), ...own];
 }
 
-/** The typed client as the build has packed it into the folder. */
-export function readPackedClient(folder: string): PublicFile {
-  const name = readdirSync(folder).find((each) => each.startsWith(CLIENT));
-  if (name === undefined) throw new Error(`${folder} lacks the packed client; run: npm run build`);
+/** The typed client as the build has packed it into the folder. A portal that runs from its sources may have none. */
+export function readPackedClient(folder: string): PublicFile | undefined {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const name = names.find((each) => each.startsWith(CLIENT));
+  if (name === undefined) return undefined;
   // Some browsers would store the bytes of another encoding.
   return { ...publicFile(name, GZIP, readFileSync(join(folder, name))), isCompressible: false };
 }
 
 /** Another version is answered with the name of the current one: who downloads a file doesn't want a page. */
-export function refuseOtherClients(fastify: FastifyInstance, { name }: PublicFile): void {
+export function servePackedClient(fastify: FastifyInstance, client: PublicFile): void {
+  servePublicFiles(fastify, [client]);
   fastify.get(`/public/${CLIENT}:version`, (_request, reply) =>
-    reply.code(404).type('text/plain; charset=utf-8').send(`The current version is /public/${name}\n`),
+    reply.code(404).type('text/plain; charset=utf-8').send(`The current version is /public/${client.name}\n`),
   );
 }
 

@@ -41,8 +41,8 @@ export interface Frame {
   readonly portalUrl?: string | undefined;
   /** Where this request found the portal, as far as it can tell behind a proxy. */
   readonly origin: string;
-  /** The name of the file with the typed client. */
-  readonly packedClient: string;
+  /** The name of the file with the typed client, if the portal was built. */
+  readonly packedClient: string | undefined;
   /** Where to reach the operator of the service: an address, and the text of the link to it. */
   readonly contact?: { readonly href: string; readonly text: string } | undefined;
   /** How long the session lasts, in milliseconds. */

@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import type { Condition } from '../kernel/condition.js';
 import { checkAll, DomainError, errorCodes, invalid, kernelErrors, ours, ourText } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { atMostCodePoints, hasAtMostCodePoints, hasVisible, isStorable, searchKey } from '../kernel/text.js';
+import { hasAtMostCodePoints, hasVisible, isStorable, searchKey } from '../kernel/text.js';
 
 export const animalErrors = errorCodes({
   order_in_progress: 'conflict',
@@ -212,7 +212,8 @@ export function validateName(name: string): void {
  * and NFC may be longer than the name, and an index has a limit.
  */
 export function animalNameKey(name: string): string {
-  return atMostCodePoints(searchKey(name), MAX_NAME_LENGTH);
+  const key = searchKey(name);
+  return key.length <= MAX_NAME_LENGTH ? key : [...key].slice(0, MAX_NAME_LENGTH).join('');
 }
 
 export const NAME_PREFIX_RULE = `must be 1 to ${MAX_NAME_LENGTH} characters in UTF-8, without U+0000`;

@@ -21,11 +21,6 @@ export function searchKey(text: string): string {
   return nameKey(text.normalize('NFC')).normalize('NFC');
 }
 
-/** The first `most` Unicode code points of the text. */
-export function atMostCodePoints(text: string, most: number): string {
-  return text.length <= most ? text : [...text].slice(0, most).join('');
-}
-
 const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
 
 /** Whether UTF-8 and PostgreSQL's `text` can store it. */

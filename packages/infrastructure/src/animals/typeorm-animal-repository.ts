@@ -120,15 +120,21 @@ const FILTERS = {
   before: (place) => `id < ${place}`,
 } satisfies Readonly<Record<Exclude<keyof AnimalQuery, 'limit'>, (place: string) => string>>;
 
-type Filter = keyof typeof FILTERS;
+const FILTERED = Object.keys(FILTERS) as readonly (keyof typeof FILTERS)[];
 
 function listByFilters(query: AnimalQuery): ListStatement {
+  const names = ['animals'];
   const values: unknown[] = [query.limit];
-  const used = (Object.keys(FILTERS) as Filter[]).filter((field) => query[field] !== undefined);
-  const conditions = used.map((field) => FILTERS[field](`$${values.push(query[field])}`));
+  const conditions: string[] = [];
+  for (const field of FILTERED) {
+    const value = query[field];
+    if (value === undefined) continue;
+    names.push(field);
+    conditions.push(FILTERS[field](`$${values.push(value)}`));
+  }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return {
-    name: ['animals', ...used].join(' '),
+    name: names.join(' '),
     text: `${SELECT}${where} ORDER BY id${directionOf(query.before)} LIMIT $1`,
     values,
   };
