@@ -7,10 +7,12 @@ import {
   ChangeAnimal,
   type Condition,
   DEFAULT_PAGE_SIZE,
+  type Fields,
   GetAnimal,
   int64From,
   ListAnimals,
   ListAnimalsByName,
+  type ListAnimalsByNameInput,
   type NamePosition,
   newAnimal,
   PET_STATUSES,
@@ -183,12 +185,12 @@ export class AnimalsController {
   }
 
   /** A page, and the position that the cursor of the next one has. */
-  private async listed({ limit, status, ids, categoryIds, name, after }: ListAnimalsQuery) {
-    const filter = { limit, status, ids, categoryIds };
-    if (name === undefined)
-      return this.listAnimals.execute({ ...filter, after: typeof after === 'bigint' ? after : undefined });
-    const position = typeof after === 'object' ? after : undefined;
-    const { items, next } = await this.listAnimalsByName.execute({ ...filter, name, after: position });
+  private async listed(query: ListAnimalsQuery) {
+    if (isById(query)) return this.listAnimals.execute(query);
+    const { limit, status, ids, categoryIds, name = '' } = query;
+    const after = typeof query.after === 'object' ? query.after : undefined;
+    const wanted = { limit, status, ids, categoryIds, name, after } satisfies Fields<ListAnimalsByNameInput>;
+    const { items, next } = await this.listAnimalsByName.execute(wanted);
     return { items, next: next && `${next.id}:${next.nameKey}` };
   }
 
@@ -197,6 +199,11 @@ export class AnimalsController {
     const isShared = after !== undefined && name === undefined && ids === undefined && categoryIds === undefined;
     return isShared ? { turns: this.turns.pages, weight: limit } : { turns: this.turns.reads };
   }
+}
+
+/** Without a name the cursor was read as an id. */
+function isById(query: ListAnimalsQuery): query is ListAnimalsQuery & { after?: bigint } {
+  return query.name === undefined;
 }
 
 /** The position in a cursor of animals by name. Undefined if it is none of this name's. */

@@ -3,6 +3,7 @@ import { INT64_MAX } from '../kernel/int64.js';
 import {
   DEFAULT_PAGE_SIZE,
   type Page,
+  type PagePart,
   type PageRequest,
   readPage,
   requireFewIds,
@@ -21,13 +22,14 @@ import {
   type CategoryId,
   decideChange,
   decideWithdrawal,
+  type Fields,
   isNamePrefix,
   NAME_PREFIX_RULE,
   newAnimal,
   type NewAnimalInput,
   type PetStatus,
 } from './animal.js';
-import type { AnimalFilter, NamePosition } from './animal-repository.js';
+import type { AnimalFilter, AnimalQuery, NamePosition } from './animal-repository.js';
 import type { AnimalPorts } from './ports.js';
 
 export { ImportAnimals } from './import-animals.js';
@@ -60,17 +62,17 @@ export class ListAnimals {
 
   /** @throws DomainError `invalid_parameter` */
   async execute(input: ListAnimalsInput = {}): Promise<Page<Animal, AnimalId>> {
-    const filter = animalFilter(input);
-    return readPage(
-      input as PageRequest<AnimalId>,
-      ({ id }) => id,
-      async ({ after, before, limit }) => {
-        if (input.first !== 'newest') return this.ports.animals.list({ ...filter, after, before, limit });
-        // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
-        const position = before === undefined ? { before: after ?? (INT64_MAX as AnimalId) } : { after: before };
-        return (await this.ports.animals.list({ ...filter, ...position, limit })).toReversed();
-      },
-    );
+    const { status, ids, categoryIds } = animalFilter(input);
+    const list = ({ after, before, limit }: PagePart<AnimalId>) => {
+      const query = { status, ids, categoryIds, after, before, limit } satisfies Fields<AnimalQuery>;
+      return this.ports.animals.list(query);
+    };
+    if (input.first !== 'newest') return readPage(input as PageRequest<AnimalId>, idOf, list);
+    return readPage(input as PageRequest<AnimalId>, idOf, async ({ after, before, limit }) => {
+      // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
+      const position = before === undefined ? { before: after ?? (INT64_MAX as AnimalId) } : { after: before };
+      return (await list({ ...position, limit })).toReversed();
+    });
   }
 }
 
@@ -107,6 +109,10 @@ export class ListAnimalsByName {
     const next = hasMore ? { nameKey: animalNameKey(last.name), id: last.id } : readTo;
     return { items, next, previous: undefined };
   }
+}
+
+function idOf({ id }: Animal): AnimalId {
+  return id;
 }
 
 function animalFilter({ status, ids, categoryIds }: AnimalFilterInput): AnimalFilter {
