@@ -135,15 +135,15 @@ type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<
  */
 export function checkAll<Each extends Checks>(checks: Each): Checked<Each> {
   const problems: FieldProblem[] = [];
-  const results = Object.entries(checks).map(([name, check]) => {
+  const results: Record<string, unknown> = {};
+  for (const [name, check] of Object.entries(checks)) {
     try {
-      return [name, check()];
+      results[name] = check();
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
       problems.push(...error.problems);
-      return [name, undefined];
     }
-  });
+  }
   if (problems.length > 0) throw new InvalidInput(problems);
-  return Object.fromEntries(results) as Checked<Each>;
+  return results as Checked<Each>;
 }

@@ -265,7 +265,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
       if (outcome instanceof DomainError) throw outcome;
       return inserted(outcome);
     }
-    const values = columns.valuesOf([rowOf(animal)]).flat();
+    const values = columns.rowValuesOf(rowOf(animal));
     return inserted(columns.fromRows(await queryPrepared(this.dataSource, ADD, values, transaction))[0]);
   }
 

@@ -94,12 +94,17 @@ export class Columns<Entity extends object> {
     return this.inserted.map(({ type }, index) => `$${1 + index}::${type}[]`).join(', ');
   }
 
+  /** The values of one row to insert, in the order of `listParameters`. */
+  rowValuesOf(entity: Partial<Entity>): unknown[] {
+    return this.inserted.map(({ property, transformer }) => storedValue(entity[property], transformer));
+  }
+
   /** The values to insert, as one array for each column. */
   valuesOf(entities: readonly Partial<Entity>[]): unknown[][] {
     const columns: unknown[][] = [];
     for (const { property, transformer } of this.inserted) {
       const values: unknown[] = [];
-      for (const entity of entities) values.push(transformer ? transformer.to(entity[property]) : entity[property]);
+      for (const entity of entities) values.push(storedValue(entity[property], transformer));
       columns.push(values);
     }
     return columns;
@@ -136,6 +141,10 @@ export class Columns<Entity extends object> {
     ]);
     return Object.fromEntries(values) as Entity;
   }
+}
+
+function storedValue(value: unknown, transformer: ValueTransformer | undefined): unknown {
+  return transformer === undefined ? value : transformer.to(value);
 }
 
 /**

@@ -69,7 +69,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
       // This query begins with both locks held, so it sees all earlier orders.
       const [{ id, ...counted }] = await manager.query<[StateRow]>(STATE, [accountId, animalId]);
       const { order, animal, events } = decide({ id: BigInt(id) as OrderId, animal: stored ?? undefined, ...counted });
-      const values = [animal.status, animal.id, order.id, ...eventValues(events), ...columns.valuesOf([order]).flat()];
+      const values = [animal.status, animal.id, order.id, ...eventValues(events), ...columns.rowValuesOf(order)];
       await manager.query(STORE_PLACED, values);
       return order;
     };
