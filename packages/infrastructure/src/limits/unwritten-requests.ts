@@ -122,20 +122,23 @@ export class UnwrittenRequests {
       theirs.set(failure, { ...joined(known, added), accountId });
       return;
     }
-    if (this.heldFailedRequests >= MOST_HELD_FAILED_REQUESTS) {
-      this.droppedFailedRequests += 1;
-      return;
-    }
+    theirs.set(failure, added);
     this.heldFailedRequests += 1;
-    this.failedRequests.set(accountId, theirs.set(failure, added));
+    const isFull = () => this.heldFailedRequests > MOST_HELD_FAILED_REQUESTS;
     // Twice as many, so that a flood is sorted once in a hundred requests.
-    if (theirs.size >= 2 * MOST_FAILED_REQUESTS) this.dropOld(accountId, theirs);
+    if (isFull() || theirs.size >= 2 * MOST_FAILED_REQUESTS) this.dropOld(theirs);
+    if (isFull()) {
+      theirs.delete(failure);
+      this.heldFailedRequests -= 1;
+      this.droppedFailedRequests += 1;
+    } else this.failedRequests.set(accountId, theirs);
   };
 
-  private dropOld(accountId: AccountId, theirs: ReadonlyMap<string, UnwrittenFailedRequests>): void {
-    const kept = new Map(keptFailedRequests([...theirs.values()]).map((each) => [failureOf(each), each]));
+  /** Of several of the same time, the earlier ones. */
+  private dropOld(theirs: Map<string, UnwrittenFailedRequests>): void {
+    const kept = new Set(keptFailedRequests([...theirs.values()].reverse()));
     this.heldFailedRequests -= theirs.size - kept.size;
-    this.failedRequests.set(accountId, kept);
+    for (const [failure, each] of theirs) if (!kept.has(each)) theirs.delete(failure);
   }
 
   private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): UsedKey {
