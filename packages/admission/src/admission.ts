@@ -59,8 +59,10 @@ export interface AnsweredRequest {
   readonly error?: AnsweredError | undefined;
 }
 
-// The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
-const BEARER = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
+// The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token.
+const BEARER = /^bearer [A-Za-z0-9\-._~+/]+={0,2}$/i;
+const SCHEME_LENGTH = 'Bearer '.length;
+const LONGEST_TOKEN = 256;
 
 /**
  * The steps of admission, in their order: key, limits, scopes, and the record of the answer. They return without a
@@ -86,11 +88,10 @@ export class Admission {
       );
     }
     if (isRepeated) throw new DomainError(keyErrors.invalid_api_key, 'the Authorization header must be sent once');
-    const key = BEARER.exec(authorization)?.[1];
-    if (key === undefined) {
+    if (authorization.length > SCHEME_LENGTH + LONGEST_TOKEN || !BEARER.test(authorization)) {
       throw new DomainError(keyErrors.invalid_api_key, 'the Authorization header must be "Bearer <API key>"');
     }
-    return this.useCases.authenticate.execute(key);
+    return this.useCases.authenticate.execute(authorization.slice(SCHEME_LENGTH));
   }
 
   /**

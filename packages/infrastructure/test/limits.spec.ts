@@ -185,7 +185,7 @@ describe('a request counter in this process', () => {
     /** Each write comes from another instance. */
     const write = async (changes: object, refusals = NO_REFUSALS) => {
       const { store } = start();
-      store.store(requester, { usage: { ...NO_USAGE, ...changes }, refusals });
+      store.store(requester, { usage: { ...NO_USAGE, ...changes }, isChanged: false }, refusals);
       await store.close();
     };
     /** Rows of an earlier version, which stored times in the future. */
@@ -204,7 +204,7 @@ describe('a request counter in this process', () => {
           const inOrder = [...requesters.slice(index * 2), ...requesters.slice(0, index * 2)].reverse();
           for (const each of inOrder) {
             const dayUsed = index === round % 4 ? 10 * round : round;
-            store.store(each, { usage: { ...usage, dayUsed }, refusals: ban(later(now, dayUsed - 1_000)) });
+            store.store(each, { usage: { ...usage, dayUsed }, isChanged: false }, ban(later(now, dayUsed - 1_000)));
           }
         }
         await Promise.all(instances.map((store) => store.flush()));

@@ -34,6 +34,11 @@ export function milliseconds(column: string): string {
   return `floor(extract(epoch FROM ${column}) * 1000)::bigint`;
 }
 
+/** SQL for Unix milliseconds as a time. pg would write a `Date`, which takes longer. */
+export function timeOf(unixMilliseconds: string): string {
+  return `to_timestamp(${unixMilliseconds} / 1000.0)`;
+}
+
 /** SQL for a parameter or column in milliseconds as an interval. */
 export function interval(value: string): string {
   return `${value}::double precision * interval '1 millisecond'`;

@@ -20,7 +20,7 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
-import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
+import type { HeldUsage, KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 
 /**
  * Counts in this process only. A decision is synchronous and therefore atomic. The stored counts of an account and a
@@ -29,7 +29,7 @@ import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js'
  */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
-  private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
+  private readonly accounts = new ExpiringMap<AccountId, HeldUsage>(DAY);
   /**
    * Kept for two days: a ban affects the length of the next one for a day, and the clock may be set back meanwhile. An
    * entry that is dropped does no harm, because it is stored and read again.
@@ -46,23 +46,23 @@ export class InProcessRequestCounter implements RequestCounter {
     return this.addresses.size + this.accounts.size;
   }
 
-  count({ requester, limits, now }: CountedRequest): Verdict | Promise<Verdict> {
+  count(request: CountedRequest): Verdict | Promise<Verdict> {
+    const { requester, limits, now } = request;
     if ('address' in requester) {
       const usage = this.addresses.get(requester.address) ?? NO_USAGE;
       const decision = decideAdmission({ usage, refusals: undefined }, limits, now, this.policy);
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
-    const decideOn = ({ usage, refusals }: KeyCounts): Verdict => {
-      const decision = decideAdmission({ usage, refusals }, limits, now, this.policy);
-      this.hold(requester, decision, now);
-      const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
-      if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(requester, decision);
-      return decision.verdict;
-    };
-    const known = this.known(requester, now);
-    if (known !== undefined) return decideOn(known);
-    return this.stored.read(requester).then((stored) => decideOn(this.knownOr(stored, requester, now)));
+    const held = this.accounts.get(requester.accountId);
+    const refusals = this.keys.get(requester.keyId);
+    if (held !== undefined && refusals !== undefined && areUsable(held.usage, refusals, now)) {
+      return this.decide(request, requester, held, refusals);
+    }
+    return this.stored.read(requester).then((stored) => {
+      const counts = this.knownOr(stored, requester, now);
+      return this.decide(request, requester, this.hold(requester, counts, now), counts.refusals);
+    });
   }
 
   /** The refusal of an address that has no requests left in its minute. Undefined if Redis must decide. */
@@ -106,22 +106,32 @@ export class InProcessRequestCounter implements RequestCounter {
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
     else {
-      const known = this.accounts.get(requester.accountId) ?? NO_USAGE;
+      const known = this.accounts.get(requester.accountId)?.usage ?? NO_USAGE;
       this.hold(requester, { usage: mergeUsage(known, usage, now), refusals }, now);
     }
   }
 
+  private decide({ limits, now }: CountedRequest, requester: KeyRequester, held: HeldUsage, known: Refusals): Verdict {
+    const decision = decideAdmission({ usage: held.usage, refusals: known }, limits, now, this.policy);
+    const { verdict, usage, refusals } = decision;
+    held.usage = usage;
+    if (refusals !== known) this.keys.set(requester.keyId, refusals, now);
+    const isBan = refusals.bannedAt !== known.bannedAt;
+    if (isBan || verdict.outcome === 'admitted') this.stored.store(requester, held, refusals);
+    return verdict;
+  }
+
   private known({ accountId, keyId }: KeyRequester, now: Instant): KeyCounts | undefined {
-    const usage = this.accounts.get(accountId);
+    const usage = this.accounts.get(accountId)?.usage;
     const refusals = this.keys.get(keyId);
     if (usage === undefined || refusals === undefined) return undefined;
-    return isAhead(usage.dayStart, now) || isAhead(refusals.bannedAt, now) ? undefined : { usage, refusals };
+    return areUsable(usage, refusals, now) ? { usage, refusals } : undefined;
   }
 
   /** Merges the stored counts with those in memory: other requests may have been counted during the read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
     return {
-      usage: mergeUsage(stored.usage, this.accounts.get(accountId) ?? NO_USAGE, now),
+      usage: mergeUsage(stored.usage, this.accounts.get(accountId)?.usage ?? NO_USAGE, now),
       refusals: this.refusalsOf(keyId, now) ?? stored.refusals,
     };
   }
@@ -131,15 +141,24 @@ export class InProcessRequestCounter implements RequestCounter {
     return refusals && !isAhead(refusals.bannedAt, now) ? refusals : undefined;
   }
 
-  private hold({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts, now: Instant): void {
-    this.accounts.set(accountId, usage, now);
+  private hold({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts, now: Instant): HeldUsage {
+    const known = this.accounts.get(accountId);
+    const held = known ?? { usage, isChanged: false };
+    if (known === undefined) this.accounts.set(accountId, held, now);
+    else known.usage = usage;
     this.keys.set(keyId, refusals, now);
+    return held;
   }
 }
 
+/** Counts from the future aren't. */
+function areUsable({ dayStart }: Usage, { bannedAt }: Refusals, now: Instant): boolean {
+  return !isAhead(dayStart, now) && !isAhead(bannedAt, now);
+}
+
 /**
- * A map that drops an entry one to two windows after it was last set. It has two generations, and drops the older one
- * as a whole, which costs nothing per entry. If the clock is set back by less than a window, no entry is lost.
+ * A map that drops an entry one to two windows after its last use. It has two generations, and drops the older one as a
+ * whole, which costs nothing per entry. If the clock is set back by less than a window, no entry is lost.
  */
 export class ExpiringMap<Key, Value> {
   private current = new Map<Key, Value>();
@@ -154,7 +173,11 @@ export class ExpiringMap<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    return this.current.get(key) ?? this.previous.get(key);
+    const known = this.current.get(key);
+    if (known !== undefined) return known;
+    const earlier = this.previous.get(key);
+    if (earlier !== undefined) this.current.set(key, earlier);
+    return earlier;
   }
 
   set(key: Key, value: Value, now: Instant): void {

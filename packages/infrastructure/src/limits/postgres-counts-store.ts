@@ -12,18 +12,26 @@ import {
   NO_REFUSALS,
   NO_USAGE,
   type Refusals,
+  type Transaction,
   type Usage,
 } from '@adoption-store/domain';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
-import { milliseconds } from '../database/columns.js';
+import { milliseconds, timeOf } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { lookUpPrepared } from '../database/prepared.js';
+import { lookUpPrepared, queryPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
 export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
+
+/** The usage of an account in memory. The latest is stored. */
+export interface HeldUsage {
+  usage: Usage;
+  /** Whether it waits to be stored. */
+  isChanged: boolean;
+}
 
 /** Milliseconds from a count to its flush. A SIGKILL loses at most the counts of this time and of one flush. */
 const FLUSH_EVERY = 500;
@@ -44,7 +52,9 @@ const READ = {
  * Adds a row for each account and key that has none, so that it can be locked. Deleted accounts and keys get none. Rows
  * are always inserted and locked in the order of their ids: two instances with different orders could deadlock.
  */
-const ADD_ROWS = `
+const ADD_ROWS: Statement = {
+  name: 'request counts add rows',
+  text: `
   WITH counted AS (
     INSERT INTO request_counts (account_id, day_start, day_used)
     SELECT id, 'epoch', 0 FROM accounts WHERE id = ANY($1::bigint[]) ORDER BY id
@@ -52,29 +62,40 @@ const ADD_ROWS = `
   )
   INSERT INTO key_bans (key_id, banned_at, banned_until)
   SELECT id, 'epoch', timestamptz 'epoch' + interval '1 second' FROM api_keys WHERE id = ANY($2::bigint[]) ORDER BY id
-  ON CONFLICT DO NOTHING`;
+  ON CONFLICT DO NOTHING`,
+};
 
-const LOCK_COUNTS = `
-  SELECT account_id AS id, ARRAY[${milliseconds('now()')}, ${milliseconds('minute_start')}, minute_used,
-    ${milliseconds('day_start')}, day_used] AS numbers
-  FROM request_counts WHERE account_id = ANY($1::bigint[]) ORDER BY account_id FOR NO KEY UPDATE`;
+const LOCK_COUNTS: Statement = {
+  name: 'request counts lock',
+  text: `
+  SELECT account_id, ${milliseconds('now()')}, ${milliseconds('minute_start')}, minute_used,
+    ${milliseconds('day_start')}, day_used
+  FROM request_counts WHERE account_id = ANY($1::bigint[]) ORDER BY account_id FOR NO KEY UPDATE`,
+};
 
-const LOCK_BANS = `
-  SELECT key_id AS id, ARRAY[${milliseconds('now()')}, ${milliseconds('banned_at')}, ${milliseconds('banned_until')}] AS numbers
-  FROM key_bans WHERE key_id = ANY($1::bigint[]) ORDER BY key_id FOR NO KEY UPDATE`;
+const LOCK_BANS: Statement = {
+  name: 'key bans lock',
+  text: `
+  SELECT key_id, ${milliseconds('now()')}, ${milliseconds('banned_at')}, ${milliseconds('banned_until')}
+  FROM key_bans WHERE key_id = ANY($1::bigint[]) ORDER BY key_id FOR NO KEY UPDATE`,
+};
 
-const STORE = `
+const STORE: Statement = {
+  name: 'request counts store',
+  text: `
   WITH counted AS (
     UPDATE request_counts AS stored
-    SET day_start = merged.day_start, day_used = merged.day_used,
-      minute_start = merged.minute_start, minute_used = merged.minute_used
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
+    SET day_start = ${timeOf('merged.day_start')}, day_used = merged.day_used,
+      minute_start = ${timeOf('merged.minute_start')}, minute_used = merged.minute_used
+    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::integer[])
       AS merged (account_id, day_start, day_used, minute_start, minute_used)
     WHERE stored.account_id = merged.account_id
   )
-  UPDATE key_bans AS stored SET banned_at = merged.banned_at, banned_until = merged.banned_until
-  FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS merged (key_id, banned_at, banned_until)
-  WHERE stored.key_id = merged.key_id`;
+  UPDATE key_bans AS stored
+  SET banned_at = ${timeOf('merged.banned_at')}, banned_until = ${timeOf('merged.banned_until')}
+  FROM unnest($6::bigint[], $7::bigint[], $8::bigint[]) AS merged (key_id, banned_at, banned_until)
+  WHERE stored.key_id = merged.key_id`,
+};
 
 const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban matters until it ends and, because it makes the next one longer, for a day from its beginning. */
@@ -87,7 +108,7 @@ export class PostgresCountsStore {
       (await this.readAll([requester]))[0] ?? { usage: NO_USAGE, refusals: NO_REFUSALS },
     (requesters) => this.readAll(requesters),
   );
-  private usages = new Map<AccountId, Usage>();
+  private usages = new Map<AccountId, HeldUsage>();
   private bans = new Map<ApiKeyId, Refusals>();
   private readonly writes;
 
@@ -104,9 +125,10 @@ export class PostgresCountsStore {
   }
 
   /** Stores the counts soon. It returns at once and never fails. */
-  store({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts): void {
-    this.usages.set(accountId, usage);
+  store({ accountId, keyId }: KeyRequester, held: HeldUsage, refusals: Refusals): void {
     if (refusals.bannedAt > 0) this.bans.set(keyId, refusals);
+    if (held.isChanged) return;
+    this.keep(accountId, held);
     this.writes.soon();
   }
 
@@ -139,62 +161,56 @@ export class PostgresCountsStore {
     });
   }
 
+  private keep(accountId: AccountId, held: HeldUsage): void {
+    held.isChanged = true;
+    this.usages.set(accountId, held);
+  }
+
   private take(): Portion[] {
+    for (const held of this.usages.values()) held.isChanged = false;
     const [usages, bans] = [portionsOf([...this.usages], PORTION), portionsOf([...this.bans], PORTION)];
     this.usages = new Map();
     this.bans = new Map();
     return Array.from({ length: Math.max(usages.length, bans.length) }, (_, index) => {
       const counts = { usages: usages[index] ?? [], bans: bans[index] ?? [] };
       return {
-        write: () => inTransaction(this.dataSource, (manager) => mergeInto(manager, counts)),
+        write: () => inTransaction(this.dataSource, (_, transaction) => this.merge(counts, transaction)),
         restore: () => {
-          for (const [accountId, usage] of counts.usages) this.usages.set(accountId, usage);
+          for (const [accountId, held] of counts.usages) this.keep(accountId, held);
           for (const [keyId, refusals] of counts.bans) this.bans.set(keyId, refusals);
         },
       };
     });
   }
+
+  /**
+   * Instances without Redis count separately but share the rows, so each merges its own counts into them. The database's
+   * clock decides which of two clocks is wrong.
+   */
+  private async merge({ usages, bans }: Counts, transaction: Transaction): Promise<void> {
+    const query = (statement: Statement, columns: unknown[][]) =>
+      queryPrepared<readonly unknown[]>(this.dataSource, statement, columns, transaction);
+    const [accounts, keys] = [new Map(usages), new Map(bans)];
+    await query(ADD_ROWS, [[...accounts.keys()], [...keys.keys()]]);
+    const counted = (await query(LOCK_COUNTS, [[...accounts.keys()]])).map((row) => {
+      const [now = 0, ...numbers] = row.slice(1).map(Number);
+      const [id, stored] = [row[0] as AccountId, usageFrom(numbers)];
+      return [id, mergeUsage(stored, accounts.get(id)?.usage ?? stored, instant(now))] as const;
+    });
+    const banned = (await query(LOCK_BANS, [[...keys.keys()]])).map((row) => {
+      const [now = 0, ...numbers] = row.slice(1).map(Number);
+      const [id, stored] = [row[0] as ApiKeyId, refusalsFrom(numbers)];
+      return [id, mergeRefusals(stored, keys.get(id) ?? stored, instant(now))] as const;
+    });
+    // The merge drops a ban that begins in the future. Its row stays until it is purged.
+    const real = banned.filter(([, { bannedAt }]) => bannedAt > 0);
+    await query(STORE, parametersOf(counted, real));
+  }
 }
 
 interface Counts {
-  readonly usages: readonly (readonly [AccountId, Usage])[];
+  readonly usages: readonly (readonly [AccountId, HeldUsage])[];
   readonly bans: readonly (readonly [ApiKeyId, Refusals])[];
-}
-
-/**
- * Instances without Redis count separately but share the rows, so each merges its own counts into them. The database's
- * clock decides which of two clocks is wrong.
- */
-async function mergeInto(manager: EntityManager, { usages, bans }: Counts): Promise<void> {
-  await manager.query(ADD_ROWS, [usages.map(([id]) => id), bans.map(([id]) => id)]);
-  const mergedUsages = await mergeRows(manager, usages, { lock: LOCK_COUNTS, from: usageFrom, merge: mergeUsage });
-  const mergedBans = await mergeRows(manager, bans, { lock: LOCK_BANS, from: refusalsFrom, merge: mergeRefusals });
-  // The merge drops a ban that begins in the future. Its row stays until it is purged.
-  const real = mergedBans.filter(([, { bannedAt }]) => bannedAt > 0);
-  await manager.query(STORE, parametersOf({ usages: mergedUsages, bans: real }));
-}
-
-interface MergedRows<Known> {
-  /** Selects and locks the rows of the ids. */
-  readonly lock: string;
-  readonly from: (numbers: number[]) => Known;
-  readonly merge: (stored: Known, own: Known, now: Instant) => Known;
-}
-
-async function mergeRows<Id extends bigint, Known>(
-  manager: EntityManager,
-  own: readonly (readonly [Id, Known])[],
-  { lock, from, merge }: MergedRows<Known>,
-): Promise<(readonly [Id, Known])[]> {
-  const known = new Map(own);
-  const ids = [...known.keys()];
-  const rows = await manager.query<{ id: string; numbers: (string | null)[] }[]>(lock, [ids]);
-  return rows.map(({ id: text, numbers }) => {
-    const id = BigInt(text) as Id;
-    const [now = 0, ...values] = numbers.map(Number);
-    const stored = from(values);
-    return [id, merge(stored, known.get(id) ?? stored, instant(now))];
-  });
 }
 
 /** A number that isn't stored is null in SQL, which `Number` has turned into 0. */
@@ -206,15 +222,18 @@ function refusalsFrom([bannedAt = 0, bannedUntil = 0]: number[]): Refusals {
   return { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
 
-function parametersOf({ usages, bans }: Counts): unknown[][] {
+function parametersOf(
+  usages: readonly (readonly [AccountId, Usage])[],
+  bans: readonly (readonly [ApiKeyId, Refusals])[],
+): unknown[][] {
   return [
     usages.map(([accountId]) => accountId),
-    usages.map(([, { dayStart }]) => new Date(dayStart)),
+    usages.map(([, { dayStart }]) => dayStart),
     usages.map(([, { dayUsed }]) => dayUsed),
-    usages.map(([, { minuteStart }]) => new Date(minuteStart)),
+    usages.map(([, { minuteStart }]) => minuteStart),
     usages.map(([, { minuteUsed }]) => minuteUsed),
     bans.map(([keyId]) => keyId),
-    bans.map(([, { bannedAt }]) => new Date(bannedAt)),
-    bans.map(([, { bannedUntil }]) => new Date(bannedUntil)),
+    bans.map(([, { bannedAt }]) => bannedAt),
+    bans.map(([, { bannedUntil }]) => bannedUntil),
   ];
 }

@@ -159,13 +159,8 @@ export class PostgresRequestRecords implements RequestRecords {
   }
 
   private portionsOf<Row>(write: Write<Row>, rows: readonly Row[], keep: (row: Row) => void): readonly Portion[] {
-    const { valuesOf, ...statement } = write;
     return portionsOf(rows, PORTION).map((portion) => ({
-      write: () => {
-        const values = portion.map(valuesOf);
-        const columns = values[0]?.map((_, column) => values.map((row) => row[column])) ?? [];
-        return queryPrepared(this.dataSource, statement, columns);
-      },
+      write: () => queryPrepared(this.dataSource, write, write.columnsOf(portion)),
       restore: () => {
         portion.forEach(keep);
       },

@@ -41,6 +41,13 @@ export interface HourOfKey {
   readonly lastAt: Instant;
 }
 
+/** A key that was used in this minute. */
+interface UsedKey {
+  readonly operations: string[];
+  /** Its unwritten hour of the last request, so that a request looks up its key once. */
+  hour: Writable<HourOfKey> | undefined;
+}
+
 export interface UnwrittenFailedRequests extends FailedRequests {
   readonly accountId: AccountId;
 }
@@ -51,8 +58,8 @@ export interface UnwrittenFailedRequests extends FailedRequests {
  */
 export class UnwrittenRequests {
   private minute: Instant | undefined;
-  /** The keys that were used in this minute, with their operations. Each is recorded once a minute. */
-  private known = new Map<ApiKeyId, Set<string>>();
+  /** The keys that were used in this minute. Each is recorded once a minute, as is each of its operations. */
+  private known = new Map<ApiKeyId, UsedKey>();
   private uses = new Map<ApiKeyId, KeyUse>();
   private operations = new Map<string, OperationOfKey>();
   private hours = new Map<Instant, Map<ApiKeyId, Writable<HourOfKey>>>();
@@ -64,11 +71,8 @@ export class UnwrittenRequests {
   droppedFailedRequests = 0;
 
   add({ accountId, keyId, at, isUse, isAdmitted, operation, failedRequest }: RecordedRequest): void {
-    if (isUse) this.use(keyId, startOf(MINUTE, at), operation);
-    if (isAdmitted !== undefined) {
-      const [admitted, refused] = isAdmitted ? [1, 0] : [0, 1];
-      this.keepHour({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
-    }
+    const key = isUse ? this.use(keyId, startOf(MINUTE, at), operation) : undefined;
+    if (isAdmitted !== undefined) this.count(keyId, at, isAdmitted, key);
     if (failedRequest !== undefined) {
       const { requestId, ...failure } = failedRequest;
       this.keepFailedRequests({ ...failure, accountId, keyId, at, count: 1, requestIds: [requestId] });
@@ -82,6 +86,7 @@ export class UnwrittenRequests {
     this.operations = new Map();
     this.hours = new Map();
     this.heldHours = 0;
+    for (const key of this.known.values()) key.hour = undefined;
     this.failedRequests = new Map();
     this.heldFailedRequests = 0;
     return {
@@ -100,17 +105,12 @@ export class UnwrittenRequests {
     keepLatest(this.operations, `${use.keyId} ${use.operation}`, use, MOST_HELD);
   };
 
-  readonly keepHour = (hour: HourOfKey): void => {
-    const keys = this.hours.get(hour.start) ?? new Map<ApiKeyId, Writable<HourOfKey>>();
-    const known = keys.get(hour.keyId);
-    if (known !== undefined) {
-      known.admitted += hour.admitted;
-      known.refused += hour.refused;
-      if (hour.lastAt > known.lastAt) known.lastAt = hour.lastAt;
-    } else if (this.heldHours < MOST_HELD) {
-      this.heldHours += 1;
-      this.hours.set(hour.start, keys.set(hour.keyId, { ...hour }));
-    }
+  readonly keepHour = ({ keyId, start, admitted, refused, lastAt }: HourOfKey): void => {
+    const hour = this.hourOf(keyId, start);
+    if (hour === undefined) return;
+    hour.admitted += admitted;
+    hour.refused += refused;
+    if (lastAt > hour.lastAt) hour.lastAt = lastAt;
   };
 
   readonly keepFailedRequests = (added: UnwrittenFailedRequests): void => {
@@ -122,35 +122,62 @@ export class UnwrittenRequests {
       theirs.set(failure, { ...joined(known, added), accountId });
       return;
     }
-    if (this.heldFailedRequests >= MOST_HELD_FAILED_REQUESTS) {
-      this.droppedFailedRequests += 1;
-      return;
-    }
+    theirs.set(failure, added);
     this.heldFailedRequests += 1;
-    this.failedRequests.set(accountId, theirs.set(failure, added));
+    const isFull = () => this.heldFailedRequests > MOST_HELD_FAILED_REQUESTS;
     // Twice as many, so that a flood is sorted once in a hundred requests.
-    if (theirs.size >= 2 * MOST_FAILED_REQUESTS) this.dropOld(accountId, theirs);
+    if (isFull() || theirs.size >= 2 * MOST_FAILED_REQUESTS) this.dropOld(theirs);
+    if (isFull()) {
+      theirs.delete(failure);
+      this.heldFailedRequests -= 1;
+      this.droppedFailedRequests += 1;
+    } else this.failedRequests.set(accountId, theirs);
   };
 
-  private dropOld(accountId: AccountId, theirs: ReadonlyMap<string, UnwrittenFailedRequests>): void {
-    const kept = new Map(keptFailedRequests([...theirs.values()]).map((each) => [failureOf(each), each]));
+  /** Of several of the same time, the earlier ones. */
+  private dropOld(theirs: Map<string, UnwrittenFailedRequests>): void {
+    const kept = new Set(keptFailedRequests([...theirs.values()].reverse()));
     this.heldFailedRequests -= theirs.size - kept.size;
-    this.failedRequests.set(accountId, kept);
+    for (const [failure, each] of theirs) if (!kept.has(each)) theirs.delete(failure);
   }
 
-  private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {
+  private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): UsedKey {
     if (minute !== this.minute) {
       this.minute = minute;
       this.known = new Map();
     }
-    const known = this.known.get(keyId) ?? new Set<string>();
-    if (!this.known.has(keyId)) {
-      if (this.known.size < MOST_KEYS) this.known.set(keyId, known);
+    let key = this.known.get(keyId);
+    if (key === undefined) {
+      key = { operations: [], hour: undefined };
+      if (this.known.size < MOST_KEYS) this.known.set(keyId, key);
       this.keepUse({ keyId, at: minute });
     }
-    if (operation === undefined || known.has(operation)) return;
-    known.add(operation);
-    this.keepOperation({ keyId, operation, at: minute });
+    if (operation !== undefined && !key.operations.includes(operation)) {
+      key.operations.push(operation);
+      this.keepOperation({ keyId, operation, at: minute });
+    }
+    return key;
+  }
+
+  private count(keyId: ApiKeyId, at: Instant, isAdmitted: boolean, key: UsedKey | undefined): void {
+    const start = startOf(HOUR, at);
+    const hour = key?.hour?.start === start ? key.hour : this.hourOf(keyId, start);
+    if (key !== undefined) key.hour = hour;
+    if (hour === undefined) return;
+    if (isAdmitted) hour.admitted += 1;
+    else hour.refused += 1;
+    if (at > hour.lastAt) hour.lastAt = at;
+  }
+
+  /** Undefined if there is no room for it. */
+  private hourOf(keyId: ApiKeyId, start: Instant): Writable<HourOfKey> | undefined {
+    const keys = this.hours.get(start) ?? new Map<ApiKeyId, Writable<HourOfKey>>();
+    const known = keys.get(keyId);
+    if (known !== undefined || this.heldHours >= MOST_HELD) return known;
+    const hour = { keyId, start, admitted: 0, refused: 0, lastAt: start };
+    this.heldHours += 1;
+    this.hours.set(start, keys.set(keyId, hour));
+    return hour;
   }
 }
 

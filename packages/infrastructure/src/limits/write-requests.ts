@@ -1,13 +1,12 @@
 import { MOST_FAILED_REQUESTS, MOST_OF_A_CODE, MOST_REQUEST_IDS } from '@adoption-store/domain';
+import { timeOf } from '../database/columns.js';
 import type { Statement } from '../database/prepared.js';
 import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenFailedRequests } from './unwritten-requests.js';
 
 /** A statement that writes many rows of one kind. Each parameter is an array of the values of one column. */
 export interface Write<Row> extends Statement {
-  readonly valuesOf: (row: Row) => readonly unknown[];
+  readonly columnsOf: (rows: readonly Row[]) => unknown[][];
 }
-
-const time = (at: number) => new Date(at).toISOString();
 
 /**
  * Several instances record the same minute of a key. A row that already has the minute isn't written again. The rows
@@ -16,12 +15,12 @@ const time = (at: number) => new Date(at).toISOString();
 export const WRITE_USES: Write<KeyUse> = {
   name: 'api key uses write',
   text: `
-  WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
+  WITH uses AS (SELECT id, ${timeOf('at')} AS at FROM unnest($1::bigint[], $2::bigint[]) AS uses (id, at)),
     newer AS (
       SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
       ORDER BY id FOR NO KEY UPDATE OF api_keys)
   UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`,
-  valuesOf: ({ keyId, at }) => [keyId, time(at)],
+  columnsOf: (rows) => [rows.map(({ keyId }) => keyId), rows.map(({ at }) => at)],
 };
 
 /** As `WRITE_USES`. The first join drops deleted keys. */
@@ -29,15 +28,19 @@ export const WRITE_OPERATIONS: Write<OperationOfKey> = {
   name: 'api key operations write',
   text: `
   INSERT INTO key_operations AS stored (key_id, operation, last_used_at)
-  SELECT used.key_id, used.operation, used.at
-  FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS used (key_id, operation, at)
+  SELECT used.key_id, used.operation, ${timeOf('used.at')}
+  FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS used (key_id, operation, at)
   JOIN api_keys ON api_keys.id = used.key_id
   LEFT JOIN key_operations AS known ON (known.key_id, known.operation) = (used.key_id, used.operation)
-  WHERE known.last_used_at IS NULL OR known.last_used_at < used.at
+  WHERE known.last_used_at IS NULL OR known.last_used_at < ${timeOf('used.at')}
   ORDER BY used.key_id, used.operation
   ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE stored.last_used_at < excluded.last_used_at`,
-  valuesOf: ({ keyId, operation, at }) => [keyId, operation, time(at)],
+  columnsOf: (rows) => [
+    rows.map(({ keyId }) => keyId),
+    rows.map(({ operation }) => operation),
+    rows.map(({ at }) => at),
+  ],
 };
 
 /**
@@ -48,8 +51,8 @@ export const ADD_USAGE: Write<HourOfKey> = {
   name: 'usage add by hour and day',
   text: `
   WITH noted AS MATERIALIZED (
-    SELECT account_id, key_id, hour, admitted, refused, last_at
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+    SELECT account_id, key_id, ${timeOf('hour')} AS hour, admitted, refused, ${timeOf('last_at')} AS last_at
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
       AS noted (key_id, hour, admitted, refused, last_at)
     JOIN api_keys ON api_keys.id = key_id
   ), by_hour AS (
@@ -64,7 +67,13 @@ export const ADD_USAGE: Write<HourOfKey> = {
   FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
     admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
-  valuesOf: ({ keyId, start, admitted, refused, lastAt }) => [keyId, time(start), admitted, refused, time(lastAt)],
+  columnsOf: (rows) => [
+    rows.map(({ keyId }) => keyId),
+    rows.map(({ start }) => start),
+    rows.map(({ admitted }) => admitted),
+    rows.map(({ refused }) => refused),
+    rows.map(({ lastAt }) => lastAt),
+  ],
 };
 
 /**
@@ -75,8 +84,8 @@ export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequests> = {
   name: 'failed requests add',
   text: `
   INSERT INTO failed_requests AS stored (account_id, key_id, operation, code, reason, status, at, count, request_ids)
-  SELECT account_id, key_id, operation, code, reason, status, at, count, string_to_array(request_ids, ' ')
-  FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::timestamptz[],
+  SELECT account_id, key_id, operation, code, reason, status, ${timeOf('at')}, count, string_to_array(request_ids, ' ')
+  FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::bigint[],
     $8::bigint[], $9::text[])
     AS noted (account_id, key_id, operation, code, reason, status, at, count, request_ids)
   JOIN accounts ON accounts.id = account_id AND accounts.closed_at IS NULL
@@ -85,9 +94,16 @@ export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequests> = {
     status = excluded.status, at = greatest(stored.at, excluded.at), count = stored.count + excluded.count,
     request_ids = (CASE WHEN excluded.at >= stored.at THEN excluded.request_ids || stored.request_ids
       ELSE stored.request_ids || excluded.request_ids END)[1:${MOST_REQUEST_IDS}]`,
-  valuesOf: (each) => [
-    ...[each.accountId, each.keyId, each.operation, each.code, each.reason ?? '', each.status],
-    ...[time(each.at), each.count, each.requestIds.join(' ')],
+  columnsOf: (rows) => [
+    rows.map(({ accountId }) => accountId),
+    rows.map(({ keyId }) => keyId),
+    rows.map(({ operation }) => operation),
+    rows.map(({ code }) => code),
+    rows.map(({ reason }) => reason ?? ''),
+    rows.map(({ status }) => status),
+    rows.map(({ at }) => at),
+    rows.map(({ count }) => count),
+    rows.map(({ requestIds }) => requestIds.join(' ')),
   ],
 };
 
