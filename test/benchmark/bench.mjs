@@ -1,11 +1,11 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- limiter` one of them. `--write` writes their sections of
+ * `npm run bench` runs all benchmarks, `npm run bench -- accounts` one of them. `--write` writes their sections of
  * results.md.
  */
 import { parseArgs } from 'node:util';
+import { measureAccounts } from './accounts.mjs';
 import { measureComparison } from './compare.mjs';
 import { leaveCoreToService } from './cores.mjs';
-import { measureLimiter } from './limiter.mjs';
 import { hasWrk } from './load.mjs';
 import { write } from './results-page.mjs';
 import { peerNames } from './services.mjs';
@@ -15,9 +15,9 @@ import { measureWebhooks } from './webhooks.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
+  accounts: measureAccounts,
   throughput: measureThroughput,
   compare: measureComparison,
-  limiter: measureLimiter,
   sizing: measureSizing,
   webhooks: measureWebhooks,
 };
@@ -25,9 +25,9 @@ const benchmarks = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    accounts: { type: 'string', default: '1' },
     build: { type: 'string' },
     connections: { type: 'string' },
-    deliveries: { type: 'string', default: '6000' },
     peers: { type: 'string' },
     seconds: { type: 'string' },
     windows: { type: 'string' },
@@ -43,8 +43,8 @@ known('peer', listOf('peers') ?? [], peerNames);
 if (!hasWrk) refuse('the load generator wrk isn’t installed (https://github.com/wg/wrk)');
 leaveCoreToService();
 const options = {
+  accounts: Number(values.accounts),
   build: values.build,
-  deliveries: Number(values.deliveries),
   connections: listOf('connections')?.map(Number),
   peers: listOf('peers'),
   workloads: listOf('workloads'),
@@ -52,8 +52,8 @@ const options = {
 for (const [name, measure] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  // Two builds differ less than two services do, so their comparison has more windows, and shorter ones.
-  const { seconds = name === 'compare' ? 0.8 : 3, windows = name === 'compare' ? 15 : 5 } = values;
+  // A window of webhooks has no fixed length; few of them are long enough.
+  const { seconds = 1, windows = name === 'webhooks' ? 5 : 15 } = values;
   const text = await measure({ ...options, seconds: Number(seconds), windows: Number(windows) });
   if (text === undefined) continue;
   console.log(`\n${text}`);

@@ -2,7 +2,6 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -12,45 +11,31 @@ export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 
 /**
  * Sends any of `requests`, each `{ method, path, key, body, isIdempotent }`, to a service for `seconds`, the idempotent
- * ones each with an `Idempotency-Key` of its own. The `before` seconds before aren't counted. Returns the requests per
+ * ones each with an `Idempotency-Key` of its own. A second before them isn't counted. Returns the requests per
  * second, the latencies in milliseconds, and the time that the service's processor needed for a request in
  * microseconds.
  */
-export async function load({ origin, pid }, requests, { connections, seconds, before = 0 }) {
-  if (before > 0) await wrk(origin, requests, connections, before);
+export async function load({ origin, pid }, requests, { connections, seconds }) {
+  await wrk(origin, requests, connections, 1);
   const begin = cpuSeconds(pid);
-  const { count, duration, p50, p99 } = await wrk(origin, requests, connections, seconds);
+  const { count, duration, p99 } = await wrk(origin, requests, connections, seconds);
   const cpu = ((cpuSeconds(pid) - begin) / count) * 1e6;
-  await calm(pid);
-  return { count, rate: count / duration, p50, p99, cpu };
-}
-
-/** Waits until the service is idle: its remaining work would slow down the next one. */
-async function calm(pid) {
-  for (let looks = 0; looks < 50; looks++) {
-    const before = cpuSeconds(pid);
-    await setTimeout(100);
-    if (cpuSeconds(pid) - before < 0.03) return;
-  }
+  return { count, rate: count / duration, p99, cpu };
 }
 
 /** Processor time of the process with all its threads, user and system, from proc(5); 100 ticks a second. */
 export function cpuSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Megabytes of memory that the process has now. */
-export function memory(pid) {
-  return megabytes(pid, 'VmRSS');
+/** The fields of proc(5) behind the name of the process. */
+export function statOf(pid) {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
 }
 
-/** The most megabytes of memory that the process has had. */
-export function mostMemory(pid) {
-  return megabytes(pid, 'VmHWM');
-}
-
-function megabytes(pid, field) {
+/** Megabytes of memory that the process has now; as `VmHWM`, the most that it has had. */
+export function memory(pid, field = 'VmRSS') {
   const [, kilobytes] = new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(kilobytes) / 1024;
 }
@@ -76,8 +61,8 @@ function request()
 end
 function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format("RESULT %d %f %f %f %d\\n", summary.requests, summary.duration / 1e6,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+  io.write(string.format("RESULT %d %f %f %d\\n", summary.requests, summary.duration / 1e6,
+    latency:percentile(99) / 1e3,
     errors.connect + errors.read + errors.write + errors.timeout + errors.status))
 end`;
 
@@ -90,16 +75,10 @@ async function wrk(origin, requests, connections, seconds) {
   );
   writeFileSync(list, lines.join(''));
   // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
-  const amount = ['-t1', '--timeout=30s', `-c${connections}`, `-d${Math.ceil(seconds)}s`, '--latency'];
-  const running = run('wrk', [...amount, '-s', script, origin, '--', list]);
-  if (!Number.isInteger(seconds)) {
-    // It takes whole seconds only. At SIGINT it ends and prints what it has measured until then.
-    await setTimeout(seconds * 1_000);
-    running.child.kill('SIGINT');
-  }
-  const { stdout } = await running;
+  const amount = ['-t1', '--timeout=30s', `-c${connections}`, `-d${seconds}s`, '--latency'];
+  const { stdout } = await run('wrk', [...amount, '-s', script, origin, '--', list]);
   rmSync(folder, { recursive: true });
-  const [count, duration, p50, p99, errors] = /RESULT (.*)/.exec(stdout)[1].split(' ').map(Number);
+  const [count, duration, p99, errors] = /RESULT (.*)/.exec(stdout)[1].split(' ').map(Number);
   if (errors > 0) throw new Error(`${errors} requests failed: ${stdout}`);
-  return { count, duration, p50, p99 };
+  return { count, duration, p99 };
 }

@@ -35,8 +35,8 @@ export function table(head, rows) {
 /** A whole number with separators of thousands. */
 export const whole = (value) => Math.round(value).toLocaleString('en');
 
-/** In bold where the other service is better. */
-export function judged(value, isWorse) {
+/** A ratio, in bold if it misses its bar. */
+export function judged(value, { least = 0, most = Infinity }) {
   const text = value.toFixed(2);
-  return isWorse ? `**${text}**` : text;
+  return value < least || value > most ? `**${text}**` : text;
 }

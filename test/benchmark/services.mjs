@@ -70,6 +70,8 @@ async function start({ program, env, args = [], flags, ready, isBeside = false }
   const given = [...flags, program, ...args];
   const [command, all] = isBeside ? [process.execPath, given] : onOwnCore(process.execPath, given);
   const child = spawn(command, all, { env: { METRICS_PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A benchmark that fails stops none.
+  process.once('exit', () => child.kill());
   const { stdout, stderr } = child;
   let output = '';
   // Ours print it on standard error, the peers on standard output.

@@ -1,20 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { execFileSync } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { cpuSeconds, memory } from './load.mjs';
+import { cpuSeconds, memory, statOf } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { about, table, whole } from './results-page.mjs';
 import { startApi, startWorker } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
 import { ANIMALS } from './workloads.mjs';
 
+const { fetch } = globalThis;
+
 const SECONDS = 20;
-const agent = new Agent({ keepAlive: true });
 const READS = ['/v1/pets', '/v1/pets?status=available', '/v1/pets?status=available&limit=100'];
 const byId = () => `/v1/pets/${1 + Math.floor(Math.random() * ANIMALS)}`;
 const POST = { method: 'POST', path: () => '/v1/pets', body: '{"name":"Luna","categoryId":3}' };
 const GET = { method: 'GET', path: () => [...READS, byId()][Math.floor(Math.random() * 4)] };
+// prettier-ignore
+const RATES = [[GET, 0], [GET, 100], [GET, 1_000], [POST, 10], [POST, 100]];
 
 /** The processor time of each request at rates that production has, as compose.yaml runs it: two instances, Redis, logs. */
 export async function measureSizing() {
@@ -23,7 +25,7 @@ export async function measureSizing() {
   const store = await openStore();
   await store.fill(ANIMALS);
   const { rows } = await store.client.query('SELECT pg_backend_pid() AS pid');
-  const postgres = parentOf(rows[0].pid);
+  const postgres = statOf(rows[0].pid)[1];
   const [key] = await openAccounts(store, 1);
   const settings = { ...store.settings, LOG_LEVEL: 'info', ACCESS_LOG: 'on', REDIS_URL: redis.url };
   const apis = [await startApi(settings), await startApi(settings)];
@@ -37,13 +39,7 @@ export async function measureSizing() {
   const figures = [];
   await load(apis, key, { ...GET, rate: 1_000, seconds: 5 });
   await load(apis, key, { ...POST, rate: 200, seconds: 5 });
-  for (const [what, rate] of [
-    [GET, 0],
-    [GET, 100],
-    [GET, 1_000],
-    [POST, 10],
-    [POST, 100],
-  ]) {
+  for (const [what, rate] of RATES) {
     const before = times();
     if (rate === 0) await setTimeout(SECONDS * 1_000);
     else await load(apis, key, { ...what, rate, seconds: SECONDS });
@@ -57,7 +53,6 @@ export async function measureSizing() {
   for (const { stop } of [...apis, worker]) await stop();
   await store.close();
   redis.close();
-  agent.destroy();
   const how = about({ seconds: SECONDS, windows: 1 }, store.version);
   const head = ['Requests', 'a second', 'API, µs each', 'PostgreSQL, µs', 'Redis, µs', 'Worker, µs'];
   return `${how} Two instances with their access log, Redis and a worker. ${sizes}\n\n${table(head, figures)}`;
@@ -75,37 +70,18 @@ async function load(apis, key, { method, path, body, rate, seconds }) {
   await Promise.all(all);
 }
 
-function send(url, { key, method, body }) {
-  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, agent }, (response) => {
-      response.resume().on('end', () => {
-        if (response.statusCode < 300) resolve();
-        else reject(new Error(`${method} ${url} was answered ${response.statusCode}`));
-      });
-    });
-    sent.on('error', reject).end(body);
-  });
+async function send(url, { key, method, body }) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method, headers, body });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${method} ${url} was answered ${response.status}`);
 }
 
 /** Processor time of PostgreSQL: of its first process, its children that have ended, and those that run. */
 function cpuSecondsOfAll(first) {
-  const ended = statOf(first).slice(13, 15).map(Number);
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === first);
-  const all = [first, ...children].map(cpuSeconds);
-  return [...all, ...ended.map((ticks) => ticks / 100)].reduce((sum, each) => sum + each, 0);
-}
-
-function parentOf(pid) {
-  try {
-    return Number(statOf(pid)[1]);
-  } catch {
-    // It has ended.
-    return undefined;
-  }
-}
-
-/** The fields of proc(5) behind the name of the process. */
-function statOf(pid) {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const children = execFileSync('ps', ['--ppid', first, '-o', 'pid='], { encoding: 'utf8' }).trim().split(/\s+/);
+  const ended = statOf(first)
+    .slice(13, 15)
+    .map((ticks) => Number(ticks) / 100);
+  return [...[first, ...children].map(cpuSeconds), ...ended].reduce((sum, each) => sum + each, 0);
 }

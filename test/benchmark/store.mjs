@@ -1,11 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testPolicy } from '@adoption-store/domain/testing';
+import { generateKeyText } from '@adoption-store/domain';
 import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import pg from 'pg';
 import { root } from './services.mjs';
+
+const LIMIT = 2_000_000_000;
 
 /** A durable PostgreSQL for one benchmark, in a temporary folder, with the schema of a build. */
 export async function openStore(build = root) {
@@ -29,7 +31,7 @@ export async function openBeside({ client, url }, name, build) {
 }
 
 async function openDatabase(url, build) {
-  const { migrate } = await codeOf(build, 'infrastructure', 'testing');
+  const { migrate } = await import(join(build, 'packages/infrastructure/dist/testing.js'));
   await migrate({ connectionString: url });
   const client = new pg.Client(url);
   await client.connect();
@@ -75,31 +77,26 @@ export async function openPeers({ client, url, env }, animals, key) {
   await peers.query(readFileSync(join(import.meta.dirname, 'peers/schema.sql'), 'utf8'));
   await fill(peers, 'pets', animals);
   const hash = createHash('sha256').update(key).digest();
-  await peers.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', 2000000000, 2000000000)`, [hash]);
+  await peers.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', ${LIMIT}, ${LIMIT})`, [hash]);
   await peers.end();
   return { ...env, DATABASE_URL: own };
 }
 
-/** Opens that many accounts with a key each, in the schema of a build. Only the given limits apply. */
-export async function openAccounts({ url }, count, limits = {}, build = root) {
-  const [{ createApplication }, { openInfrastructure }] = await Promise.all([
-    codeOf(build, 'domain'),
-    codeOf(build, 'infrastructure'),
-  ]);
-  const policy = testPolicy();
-  const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10, policy });
-  const { openAccount, issueKey } = createApplication(ports, policy);
-  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
-  const keys = [];
-  for (let index = 0; index < count; index++) {
-    const { id: accountId } = await openAccount.execute({ email: `bench-${randomUUID()}@example.com`, plan });
-    keys.push((await issueKey.execute({ accountId })).text);
-  }
-  await close();
+/** Stores that many accounts with a key each, like those of the use cases, which would take long. No limit stops them. */
+export async function openAccounts({ client }, count) {
+  const keys = Array.from({ length: count }, () => generateKeyText('live', { randomBytes }));
+  const hashes = keys.map((key) => createHash('sha256').update(key).digest('hex'));
+  const text = `
+    WITH opened AS (
+      INSERT INTO accounts (email, canonical_email, plan, per_minute, per_day, created_at)
+      SELECT address, address, 'enterprise', ${LIMIT}, ${LIMIT}, now()
+      FROM unnest($1::text[]) AS hash, concat(hash, '@example.com') AS address
+      RETURNING id, email
+    )
+    INSERT INTO api_keys (account_id, hash, ending, created_at)
+    SELECT opened.id, hash, ending, now()
+    FROM unnest($1::text[], $2::text[]) AS made (hash, ending) JOIN opened ON email = concat(hash, '@example.com')`;
+  await client.query(text, [hashes, keys.map((key) => key.slice(-4))]);
+  await client.query('VACUUM ANALYZE accounts, api_keys');
   return keys;
-}
-
-/** What a package of a build exports. Opening its infrastructure migrates the database. */
-function codeOf(build, name, module = 'index') {
-  return import(join(build, 'packages', name, `dist/${module}.js`));
 }

@@ -1,23 +1,35 @@
 import { load } from './load.mjs';
 
 /**
- * Loads each of `kinds`, `{ service, requests }` by name, in turns, window by window, so that other work on the machine
- * affects all of them. Returns the figures of each window. `before` is the number of seconds before each window that
- * aren't counted.
+ * Loads the kinds of each set, `[name, kinds]`, in turns, with each number of connections. Returns the rows that `rowsOf`
+ * makes of the set's name, the number of connections and the results.
  */
-export async function inTurns(kinds, { connections, seconds, windows, before }) {
+export async function measureSets(sets, { connections, ...lengths }, rowsOf) {
+  const rows = [];
+  for (const [name, kinds] of sets) {
+    // Long enough for V8 to optimise each service's code, whatever the length of a window.
+    await inTurns(kinds, { connections: 32, seconds: 5, windows: 1 });
+    for (const count of connections) {
+      const made = rowsOf(name, count, await inTurns(kinds, { ...lengths, connections: count }));
+      for (const row of made) console.log(row.join(' | '));
+      rows.push(...made);
+    }
+  }
+  return rows;
+}
+
+/**
+ * Loads each of `kinds`, `{ service, requests }` by name, in turns, window by window, so that other work on the machine
+ * affects all of them. Returns the figures of each window.
+ */
+async function inTurns(kinds, { connections, seconds, windows }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
-      results[name].push(await load(service, requests, { connections, seconds, before }));
+      results[name].push(await load(service, requests, { connections, seconds }));
     }
   }
   return results;
-}
-
-/** Long enough for V8 to optimise each service's code, whatever the length of a window. */
-export function warmUp(kinds) {
-  return inTurns(kinds, { connections: 32, seconds: 5, windows: 1 });
 }
 
 /** Each round begins with another service, so that periodic disturbances affect all of them. */

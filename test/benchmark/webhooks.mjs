@@ -2,9 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
-import { cpuSeconds, memory, mostMemory } from './load.mjs';
+import { cpuSeconds, memory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
 import { commitOf, root, startApi, startWorker } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
@@ -15,20 +14,20 @@ const { fetch } = globalThis;
 const SETTINGS = { WEBHOOK_ALLOW: '127.0.0.0/8' };
 const MANY = 200;
 const MOST_OF_AN_ACCOUNT = 10;
+const DELIVERIES = 6_000;
 const PUBLISHED = 20_000;
 /** A build that publishes slowly isn't waited for longer. */
 const LONGEST_SECONDS = 10;
-const SAMPLE_MS = 100;
 
 /** Measures a worker's deliveries and publishing, and, beside them, those of another build in turns. */
-export async function measureWebhooks({ build, deliveries, windows }) {
+export async function measureWebhooks({ build, windows }) {
   const receivers = fork(join(import.meta.dirname, 'receivers.mjs'));
   const [{ urls }] = await once(receivers, 'message');
   const builds = { ours: await openBuild(root) };
   if (build !== undefined) builds.other = await openBuild(resolve(build));
   const kinds = {
-    'Deliveries to one receiver': (each) => deliver(each, receivers, urls.slice(0, 1), deliveries),
-    [`Deliveries to ${urls.length} receivers`]: (each) => deliver(each, receivers, urls, deliveries),
+    'Deliveries to one receiver': (each) => deliver(each, receivers, urls.slice(0, 1)),
+    [`Deliveries to ${urls.length} receivers`]: (each) => deliver(each, receivers, urls),
     'Events published, no webhooks': (each) => publish(each, []),
     [`Events published, ${MANY} webhooks that hang`]: (each) => publish(each, Array(MANY).fill(`${urls[0]}hangs`)),
   };
@@ -38,24 +37,25 @@ export async function measureWebhooks({ build, deliveries, windows }) {
     for (let window = 0; window < windows; window++) {
       for (const [each, opened] of turned(Object.entries(builds), window)) results[each].push(await measure(opened));
     }
-    rows.push([name, ...figuresOf(results.ours), ...comparison(results)]);
+    rows.push([name, ...Object.values(results).flatMap(figuresOf)]);
+    if (build !== undefined) rows.at(-1).push(judged(ratio(results.ours, results.other), { least: 1 }));
     console.log(rows.at(-1).join(' | '));
   }
   for (const { close } of Object.values(builds)) await close();
   receivers.disconnect();
   const { version } = builds.ours;
-  const columns = ['µs', 'RSS, MB', 'most, MB'];
+  const columns = ['µs', 'most memory, MB'];
   const compared = build === undefined ? [] : ['other, a second', ...columns, 'ours ÷ other'];
   const head = ['', 'Ours, a second', ...columns, ...compared];
   const other = build === undefined ? '' : ` The other build is ${commitOf(build)}.`;
-  const how = `The events are stored before the worker starts, ${whole(deliveries)} deliveries of them, or ${whole(PUBLISHED)} events to publish.`;
+  const how = `The events are stored before the worker starts, ${whole(DELIVERIES)} deliveries of them, or ${whole(PUBLISHED)} events to publish.`;
   return `${about({ windows }, version)} ${how}${other}\n\n${table(head, rows)}`;
 }
 
 /** A database with the schema of a build, and its API, which creates webhooks. */
 async function openBuild(build) {
   const store = await openStore(build);
-  const keys = await openAccounts(store, MANY / MOST_OF_AN_ACCOUNT, {}, build);
+  const keys = await openAccounts(store, MANY / MOST_OF_AN_ACCOUNT);
   const api = await startApi({ ...store.settings, ...SETTINGS }, build);
   return {
     ...store,
@@ -69,9 +69,9 @@ async function openBuild(build) {
   };
 }
 
-/** Has each of `deliveries` sent once: fewer events if there are several receivers. */
-async function deliver(build, receivers, urls, deliveries) {
-  const events = Math.ceil(deliveries / urls.length);
+/** Has each delivery sent once: fewer events if there are several receivers. */
+async function deliver(build, receivers, urls) {
+  const events = Math.ceil(DELIVERIES / urls.length);
   const count = events * urls.length;
   await begin(build, urls, events);
   receivers.send({ wanted: count });
@@ -85,7 +85,7 @@ async function deliver(build, receivers, urls, deliveries) {
 async function publish(build, urls) {
   await begin(build, urls, PUBLISHED);
   const stored = await endOf(build);
-  const { rate } = await measure(build, async () => {
+  return measure(build, async () => {
     let first;
     for (;;) {
       const [end, now] = [await endOf(build), performance.now()];
@@ -95,7 +95,6 @@ async function publish(build, urls) {
       await setTimeout(5);
     }
   });
-  return { rate };
 }
 
 /** Leaves nothing of the window before. Accounts take turns, because one has few webhooks. */
@@ -124,27 +123,17 @@ async function measure(build, work) {
   const worker = await build.startWorker();
   const { pid } = worker;
   const before = cpuSeconds(pid);
-  const sizes = [memory(pid)];
-  const timer = setInterval(() => sizes.push(memory(pid)), SAMPLE_MS);
   const death = worker.exited.then(([code, signal]) => {
     throw new Error(`the worker has ended: ${code ?? signal}`);
   });
   const { count, seconds } = await Promise.race([work(), death]);
-  clearInterval(timer);
   const cpu = ((cpuSeconds(pid) - before) / count) * 1e6;
-  const most = mostMemory(pid);
+  const most = memory(pid, 'VmHWM');
   death.catch(() => undefined);
   await worker.stop('SIGKILL');
-  return { rate: count / seconds, cpu, most, mean: sizes.reduce((sum, size) => sum + size, 0) / sizes.length };
+  return { rate: count / seconds, cpu, most };
 }
 
 function figuresOf(results) {
-  const fields = ['rate', 'cpu', 'mean', 'most'];
-  return fields.map((field) => (field in results[0] ? whole(middle(results, field)) : ''));
-}
-
-function comparison({ ours, other }) {
-  if (other === undefined) return [];
-  const times = ratio(ours, other);
-  return [...figuresOf(other), judged(times, times < 1)];
+  return ['rate', 'cpu', 'most'].map((field) => whole(middle(results, field)));
 }

@@ -6,7 +6,7 @@ const STATUSES = ['available', 'pending', 'sold'];
 const BODY = '{"name":"Luna","categoryId":3}';
 
 /** The names of the workloads. */
-export const WORKLOADS = ['list of 20', 'list of 100 by status', 'later pages', 'by id', 'POST', 'mix'];
+export const WORKLOADS = ['list of 20', 'list of 100 by status', 'later pages', 'by id', '?id=N', 'POST', 'mix'];
 
 /**
  * The requests of each workload, of which one at random is sent each time.
@@ -17,13 +17,15 @@ export function workloadsOf(laterPages) {
   const first = get('/v1/pets');
   const firstAvailable = get('/v1/pets?status=available');
   const laterPage = () => get(laterPages[Math.floor(Math.random() * laterPages.length)]);
-  const byId = () => get(`/v1/pets/${1 + Math.floor(Math.random() * ANIMALS)}`);
+  const anyId = () => 1 + Math.floor(Math.random() * ANIMALS);
+  const byId = () => get(`/v1/pets/${anyId()}`);
   const post = { method: 'POST', path: '/v1/pets', body: BODY };
   return {
     'list of 20': [first],
     'list of 100 by status': [get('/v1/pets?status=available&limit=100')],
     'later pages': laterPages.map(get),
     'by id': many(1_000, byId),
+    '?id=N': many(1_000, () => get(`/v1/pets?id=${anyId()}`)),
     POST: [post],
     mix: [
       ...many(700, () => first),
@@ -55,9 +57,12 @@ export async function walkPages(origin, key) {
   return { ours, peers };
 }
 
-/** The same requests with each of the keys. */
+/** All requests and all keys, each request with one key: pairs of all with all would be a million. */
 export function withKeys(requests, keys) {
-  return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));
+  return many(Math.max(requests.length, keys.length), (_, index) => ({
+    ...requests[index % requests.length],
+    key: keys[index % keys.length],
+  }));
 }
 
 function get(path) {
