@@ -17,6 +17,7 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
+import { othersToArrive } from '../kernel/arrivals.js';
 import { answerWithin } from '../kernel/answers.js';
 import { RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
@@ -44,6 +45,9 @@ type Answer = readonly [
 /** The most groups in one call. So many take Redis about 3 ms. */
 const MOST_GROUPS = 500;
 
+/** With so many requests a call doesn't wait for more: its own cost is small beside theirs. */
+const ENOUGH = 64;
+
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
@@ -56,9 +60,9 @@ const TOLERANCE = MOST_SKEW / 2;
 
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  /** The requests of this iteration of the event loop, by API key or address. They are sent together. */
+  /** The requests that arrive together, by API key or address. They are sent together. */
   private groups = new Map<ApiKeyId | string, Group>();
-  /** Sends a group with the others of this iteration. */
+  /** Sends a group with the others. */
   private send: (group: Group) => Promise<void> = (group) => this.ask([group]);
 
   private constructor(
@@ -171,7 +175,8 @@ export class RedisRequestCounter implements RequestCounter {
   private gather(): void {
     const groups = new Map<ApiKeyId | string, Group>();
     this.groups = groups;
-    const gathered = new Promise(setImmediate).then(() => {
+    const count = () => [...groups.values()].reduce((sum, { requests }) => sum + requests, 0);
+    const gathered = othersToArrive(count, ENOUGH).then(() => {
       if (this.groups === groups) this.groups = new Map();
     });
     if (this.connection.isCluster) this.send = (group) => gathered.then(() => this.ask([group]));
