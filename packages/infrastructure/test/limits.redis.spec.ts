@@ -348,7 +348,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
       while ([undefined, before].includes(await connection())) await nextTurn();
     });
 
-    it('sends the requests of a turn in one call, of at most 500 requesters', async () => {
+    it('sends the requests that arrive in a turn and the next in one call, of at most 500 requesters', async () => {
       const counter = await open();
       // The first call sends the script.
       for (const request of [newRequest(), newRequest()]) await counter.count(request);
@@ -357,6 +357,9 @@ const openServer = redisServerFor('what happens when Redis is lost');
       expect((await calls()) - before).toBe(1);
       await Promise.all(Array.from({ length: 501 }, () => counter.count(newRequest())));
       expect((await calls()) - before).toBe(3);
+      const next = new Promise(setImmediate).then(() => counter.count(newRequest()));
+      await Promise.all([counter.count(newRequest()), next]);
+      expect((await calls()) - before).toBe(4);
     });
   });
 });

@@ -175,6 +175,7 @@ export class RedisRequestCounter implements RequestCounter {
   private gather(): void {
     const groups = new Map<ApiKeyId | string, Group>();
     this.groups = groups;
+    // Zero now, so a turn of the event loop always follows the first request's.
     const count = () => [...groups.values()].reduce((sum, { requests }) => sum + requests, 0);
     const gathered = othersToArrive(count, ENOUGH).then(() => {
       if (this.groups === groups) this.groups = new Map();
