@@ -36,10 +36,22 @@ export class FallbackRequestCounter implements RequestCounter {
     else this.lose();
   }
 
-  async count(request: CountedRequest): Promise<Verdict> {
-    const verdict = await this.decide(request);
-    this.noticeLoss(verdict);
-    return this.admitted.count(request, verdict);
+  /** Without async functions, because each promise of each request costs. */
+  count(request: CountedRequest): Verdict | Promise<Verdict> {
+    if (!this.isUsable()) return this.countHere(request);
+    const refusal = this.local.refusalOf(request);
+    if (refusal !== undefined) return this.concluded(request, refusal);
+    return this.shared.decide(request).then(
+      (decision) => {
+        // If Redis is lost, this process continues from these counts, so that no account's day starts at zero.
+        if (this.isShared) this.local.remember(request, decision);
+        return this.concluded(request, decision.verdict);
+      },
+      () => {
+        this.probeNow();
+        return this.countHere(request);
+      },
+    );
   }
 
   /** For an address it doesn't ask Redis: anybody can send such requests, so they must stay cheap. */
@@ -63,21 +75,6 @@ export class FallbackRequestCounter implements RequestCounter {
     this.shared.close();
   }
 
-  private async decide(request: CountedRequest): Promise<Verdict> {
-    if (!this.isUsable()) return this.countHere(request);
-    const refusal = this.local.refusalOf(request);
-    if (refusal !== undefined) return refusal;
-    try {
-      const decision = await this.shared.decide(request);
-      // If Redis is lost, this process continues from these counts, so that no account's day starts at zero.
-      if (this.isShared) this.local.remember(request, decision);
-      return decision.verdict;
-    } catch {
-      this.probeNow();
-      return this.countHere(request);
-    }
-  }
-
   private async read<Result>(ask: (counter: RequestCounter) => Promise<Result>): Promise<Result> {
     if (!this.isUsable()) return ask(this.local);
     try {
@@ -92,14 +89,15 @@ export class FallbackRequestCounter implements RequestCounter {
     this.fallbacks += 1;
     const verdict = await this.local.count(request);
     this.admitted.bind(verdict);
-    return verdict;
+    return this.concluded(request, verdict);
   }
 
   /** A connection may have ended and come back between two requests, and Redis may have lost its counts meanwhile. */
-  private noticeLoss(verdict: Verdict): void {
+  private concluded(request: CountedRequest, verdict: Verdict): Verdict {
     const { endedConnections } = this.shared;
     if (endedConnections !== this.endedConnections) this.admitted.bind(verdict);
     this.endedConnections = endedConnections;
+    return this.admitted.count(request, verdict);
   }
 
   private isUsable(): boolean {

@@ -3,7 +3,7 @@ import { answerWithin } from '../kernel/answers.js';
 import { keysInSlots } from './cluster-slots.js';
 
 type Scripted<Client> = Client & {
-  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown[]>;
+  countRequests(keyCount: number, ...keysAndArgument: string[]): Promise<string>;
 };
 
 /** Milliseconds between attempts to connect. */
@@ -67,9 +67,9 @@ export class RedisConnection {
     return this.client instanceof Cluster;
   }
 
-  async countRequests(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown[]> {
+  async countRequests(keys: readonly string[], argument: string): Promise<string> {
     if (!this.isReady) throw this.error ?? new Error('not connected');
-    return this.client.countRequests(keys.length, ...keys, ...args);
+    return this.client.countRequests(keys.length, ...keys, argument);
   }
 
   /** One key for each primary, each beginning with `start`. */

@@ -7,7 +7,6 @@ import {
   type Decision,
   DAY,
   type Instant,
-  instant,
   type KeyRequester,
   MOST_SKEW,
   NO_USAGE,
@@ -18,6 +17,7 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
+import { othersToArrive } from '../kernel/arrivals.js';
 import { answerWithin } from '../kernel/answers.js';
 import { RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
@@ -35,24 +35,35 @@ interface Group extends CountedRequest {
   at: Instant;
 }
 
+/** What Redis answers for a group: the numbers of both fields before its requests, and Redis' time if that decided. */
+type Answer = readonly [
+  ...[minuteStart: Instant, minuteUsed: number, dayStart: Instant, dayUsed: number],
+  ...[refusedMinute: Instant, refusals: number, bannedAt: Instant, bannedUntil: Instant],
+  otherNow: Instant | 0,
+];
+
 /** The most groups in one call. So many take Redis about 3 ms. */
 const MOST_GROUPS = 500;
+
+/** With so many requests a call doesn't wait for more: its own cost is small beside theirs. */
+const ENOUGH = 64;
 
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
 /** The key of the probe's requester, which doesn't exist and is never refused. */
 const PROBE_KEY = 'quota:address:probe';
-const PROBE_ARGUMENTS = ['', 1, DAY, Infinity, Infinity];
+const PROBE = `0 1 ${DAY} Infinity Infinity`;
 
 /** Two clocks that each differ from Redis' clock by at most this differ from each other by at most MOST_SKEW. */
 const TOLERANCE = MOST_SKEW / 2;
 
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  /** The requests of this iteration of the event loop. They are sent together. */
-  private groups = new Map<string, Group>();
-  private sent = Promise.resolve();
+  /** The requests that arrive together, by API key or address. They are sent together. */
+  private groups = new Map<ApiKeyId | string, Group>();
+  /** Sends a group with the others. */
+  private send: (group: Group) => Promise<void> = (group) => this.ask([group]);
 
   private constructor(
     private readonly connection: RedisConnection,
@@ -95,19 +106,16 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /** Counts a request. The decision has the verdict and the counts after it. */
-  async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
-    if (this.groups.size === MOST_GROUPS) this.groups = new Map();
-    if (this.groups.size === 0) this.sent = this.send(this.groups);
-    const id = `${keyOf(requester)} ${apiKeyOf(requester)} ${limits.perMinute} ${limits.perDay}`;
-    const group = this.groups.get(id) ?? groupOf({ requester, limits, now });
-    this.groups.set(id, group);
+  decide(request: CountedRequest): Promise<Decision> {
+    const group = this.groupWith(request);
     group.requests += 1;
-    await this.sent;
-    await group.answer;
-    const decision = decideAdmission(group, limits, group.at, this.policy);
-    group.usage = decision.usage;
-    group.refusals &&= decision.refusals;
-    return decision;
+    group.answer ??= this.send(group);
+    return group.answer.then(() => {
+      const decision = decideAdmission(group, group.limits, group.at, this.policy);
+      group.usage = decision.usage;
+      group.refusals &&= decision.refusals;
+      return decision;
+    });
   }
 
   async peek(request: CountedRequest): Promise<Verdict> {
@@ -141,7 +149,7 @@ export class RedisRequestCounter implements RequestCounter {
     const { connection, timeout } = this;
     try {
       const keys = await answerWithin(timeout, connection.keysOfPrimaries(PROBE_KEY));
-      await Promise.all(keys.map((key) => answerWithin(timeout, connection.countRequests([key], PROBE_ARGUMENTS))));
+      await Promise.all(keys.map((key) => answerWithin(timeout, connection.countRequests([key], PROBE))));
       connection.error = undefined;
     } catch (error) {
       await connection.replaceSilent(timeout);
@@ -153,12 +161,29 @@ export class RedisRequestCounter implements RequestCounter {
     this.connection.close();
   }
 
-  private async send(gathering: ReadonlyMap<string, Group>): Promise<void> {
-    await new Promise(setImmediate);
-    this.groups = new Map();
-    for (const call of this.callsOf([...gathering.values()])) {
-      const answer = this.ask(call);
-      for (const group of call) group.answer = answer;
+  private groupWith(request: CountedRequest): Group {
+    const { requester, limits } = request;
+    const id = 'keyId' in requester ? requester.keyId : requester.address;
+    const known = this.groups.get(id);
+    if (known?.limits.perMinute === limits.perMinute && known.limits.perDay === limits.perDay) return known;
+    if (this.groups.size === 0 || this.groups.size === MOST_GROUPS || known !== undefined) this.gather();
+    const group = groupOf(request);
+    this.groups.set(id, group);
+    return group;
+  }
+
+  private gather(): void {
+    const groups = new Map<ApiKeyId | string, Group>();
+    this.groups = groups;
+    // Zero now, so a turn of the event loop always follows the first request's.
+    const count = () => [...groups.values()].reduce((sum, { requests }) => sum + requests, 0);
+    const gathered = othersToArrive(count, ENOUGH).then(() => {
+      if (this.groups === groups) this.groups = new Map();
+    });
+    if (this.connection.isCluster) this.send = (group) => gathered.then(() => this.ask([group]));
+    else {
+      const answer = gathered.then(() => this.ask([...groups.values()]));
+      this.send = () => answer;
     }
   }
 
@@ -169,22 +194,22 @@ export class RedisRequestCounter implements RequestCounter {
 
   private async ask(groups: readonly Group[]): Promise<void> {
     const keys = groups.map(({ requester }) => keyOf(requester));
-    const args = groups.flatMap(({ requester, requests, now, limits }) => [
-      ...[apiKeyOf(requester), requests, now, limits.perMinute, limits.perDay],
-    ]);
+    let argument = '';
+    for (const { requester, requests, now, limits } of groups) {
+      argument += `${apiKeyOf(requester)} ${requests} ${now} ${limits.perMinute} ${limits.perDay} `;
+    }
     // Not `commandTimeout`: after a long iteration of the event loop it would drop answers that have already arrived.
-    const answers = await answerWithin(this.timeout, this.connection.countRequests(keys, args));
-    groups.forEach((group, index) => {
-      const [usage, refusals, at] = answers.slice(3 * index, 3 * index + 3) as [string | null, string | null, number];
-      group.usage = usageFrom(usage);
-      if ('keyId' in group.requester) group.refusals = refusalsFrom(refusals);
-      group.at = instant(at);
+    const answer = await answerWithin(this.timeout, this.connection.countRequests(keys, argument));
+    const all = JSON.parse(answer) as Answer[];
+    all.forEach((each, index) => {
+      const group = groups[index];
+      if (group !== undefined) read(each, group);
     });
   }
 }
 
-function groupOf(request: CountedRequest): Group {
-  return { ...request, requests: 0, answer: undefined, usage: NO_USAGE, refusals: undefined, at: request.now };
+function groupOf({ requester, limits, now }: CountedRequest): Group {
+  return { requester, limits, now, requests: 0, answer: undefined, usage: NO_USAGE, refusals: undefined, at: now };
 }
 
 function keyOf(requester: Requester): string {
@@ -192,20 +217,12 @@ function keyOf(requester: Requester): string {
 }
 
 function apiKeyOf(requester: Requester): string {
-  return 'keyId' in requester ? String(requester.keyId) : '';
+  return 'keyId' in requester ? String(requester.keyId) : '0';
 }
 
-function usageFrom(field: string | null): Usage {
-  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersFrom(field);
-  return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
-}
-
-function refusalsFrom(field: string | null): Refusals {
-  const [minuteStart, count, bannedAt, bannedUntil] = numbersFrom(field);
-  return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
-}
-
-function numbersFrom(field: string | null): readonly [number, number, number, number] {
-  const [first = 0, second = 0, third = 0, fourth = 0] = (field ?? '').split(' ', 4).map(Number);
-  return [first, second, third, fourth];
+function read(answer: Answer, group: Group): void {
+  const [minuteStart, minuteUsed, dayStart, dayUsed, refusedMinute, count, bannedAt, bannedUntil, otherNow] = answer;
+  group.usage = { minuteStart, minuteUsed, dayStart, dayUsed };
+  if ('keyId' in group.requester) group.refusals = { minuteStart: refusedMinute, count, bannedAt, bannedUntil };
+  if (otherNow !== 0) group.at = otherNow;
 }

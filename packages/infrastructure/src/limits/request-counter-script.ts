@@ -2,14 +2,15 @@ import { type BanPolicy, DAY, MINUTE, MOST_SKEW } from '@adoption-store/domain';
 
 const HELPERS = `
 local MINUTE, DAY, MOST_SKEW = ${MINUTE}, ${DAY}, ${MOST_SKEW}
+local NONE = '0,0,0,0'
 
 local function numbersOf(text)
-  local a, b, c, d = string.match(text or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
+  local a, b, c, d = string.match(text, '(%d+),(%d+),(%d+),(%d+)')
   return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 end
 
 local function set(key, field, ...)
-  redis.call('HSET', key, field, string.format('%.0f %.0f %.0f %.0f', ...))
+  redis.call('HSET', key, field, string.format('%.0f,%.0f,%.0f,%.0f', ...))
 end
 
 local function isCurrent(start, length, now)
@@ -37,29 +38,30 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  *
  * - KEYS: one key for each requester, named by its account or address. The key holds everything that a decision needs,
  *   because a Redis Cluster refuses a script with two keys while it moves them (`TRYAGAIN`).
- * - ARGV: five values for each requester: its API key (empty for an address), the number of its requests (0 only reads),
- *   now, perMinute and perDay. Times are Unix milliseconds.
+ * - ARGV: one string with five values for each requester: its API key (0 for an address), the number of its requests
+ *   (0 only reads), now, perMinute and perDay. Times are Unix milliseconds. An argument for each costs more than its work.
  * - A key stores a hash. Its field `usage` has the numbers of `Usage`. Each API key with refusals or a ban has a field with
  *   the numbers of `Refusals`. Their order is that of quota.ts. A decision reads two fields, so its cost doesn't depend on
  *   how many API keys the account ever had.
- * - The result has three values for each requester: both fields as they were before its requests, and the time of the
- *   decision. From these, `decideAdmission` computes the verdict on each request.
+ * - The result is JSON, an array of nine numbers for each requester: both fields as they were before its requests, and the
+ *   time of the decision if it isn't `now`, otherwise 0. From these, `decideAdmission` computes the verdict on each request.
  *
  * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. Otherwise an instance with
  * a wrong clock and the others would begin new windows in turn, and each would reset the other's counts.
  *
- * A key expires once nothing in it can affect a decision. Ended fields of a key that is in use are removed a few at a time.
+ * A key expires once nothing in it can affect a decision. That is set when a minute begins. Ended fields of a key that is in use are removed a few at a time.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
-  // From an instance whose clock is MOST_SKEW ahead to one whose clock is as much behind.
-  const life = Math.max(DAY, longestBan) + 2 * MOST_SKEW;
+  // Of a write at the end of a minute, read by an instance whose clock is as much behind as two clocks may differ.
+  const life = MINUTE + MOST_SKEW;
   return `${HELPERS}
 -- Counts the requests of one requester. Returns both fields as they were before.
 local function count(key, apiKey, requests, now, perMinute, perDay)
-  local usageBefore, refusalsBefore = unpack(redis.call('HMGET', key, 'usage', apiKey))
+  local fields = redis.call('HMGET', key, 'usage', apiKey)
+  local usageBefore, refusalsBefore = fields[1] or NONE, fields[2] or NONE
   local minuteStart, minuteUsed, dayStart, dayUsed = numbersOf(usageBefore)
   local refusedMinute, refusals, bannedAt, bannedUntil = numbersOf(refusalsBefore)
-  local isBannable = apiKey ~= ''
+  local isBannable = apiKey ~= '0'
   local isNewMinute, isNewDay = not isCurrent(minuteStart, MINUTE, now), not isCurrent(dayStart, DAY, now)
   if isNewMinute then minuteStart, minuteUsed = now - now % MINUTE, 0 end
   if isNewDay then dayStart, dayUsed = now - now % DAY, 0 end
@@ -85,22 +87,22 @@ local function count(key, apiKey, requests, now, perMinute, perDay)
   if requests > 0 and (isUsageChanged or isRefusalsChanged) then
     if isUsageChanged then set(key, 'usage', minuteStart, minuteUsed, dayStart, dayUsed) end
     if isRefusalsChanged then set(key, apiKey, refusedMinute, refusals, bannedAt, bannedUntil) end
-    local hasNewField = isRefusalsChanged and not refusalsBefore
+    local hasNewField = isRefusalsChanged and refusalsBefore == NONE
     if isBannable and (isNewMinute or hasNewField) then sweep(key, now) end
-    redis.call('PEXPIRE', key, isBannable and ${life} or ${2 * MINUTE})
+    if isNewMinute then redis.call('PEXPIRE', key, isBannable and ${Math.max(DAY, longestBan) + life} or ${life}) end
   end
   return usageBefore, refusalsBefore
 end
 
 local all = {}
-for at = 1, #KEYS do
-  local apiKey, requests, now, perMinute, perDay = unpack(ARGV, 5 * at - 4, 5 * at)
-  now = tonumber(now)
-  if math.abs(now - redisNow) > ${tolerance} then now = redisNow end
-  all[3 * at - 2], all[3 * at - 1] =
-    count(KEYS[at], apiKey, tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
-  all[3 * at] = now
+local place = 0
+for apiKey, requests, at, perMinute, perDay in string.gmatch(ARGV[1], '(%S+) (%S+) (%S+) (%S+) (%S+)') do
+  local now, other = tonumber(at), '0'
+  if math.abs(now - redisNow) > ${tolerance} then now, other = redisNow, string.format('%.0f', redisNow) end
+  place = place + 1
+  local usage, refusals = count(KEYS[place], apiKey, tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
+  all[place] = usage .. ',' .. refusals .. ',' .. other
 end
-return all
+return '[[' .. table.concat(all, '],[') .. ']]'
 `;
 }
