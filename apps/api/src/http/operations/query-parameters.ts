@@ -17,7 +17,7 @@ import type { Fault } from './validation.js';
 const PARAMETERS = 'parameters';
 
 /** The parameters of a query by name. One that is given several times is an array. */
-export type GivenParameters = Readonly<Record<string, string | string[] | undefined>>;
+type GivenParameters = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How a parameter is read. */
 interface Reading {
