@@ -14,16 +14,19 @@ import {
   connectTo,
   createDatabase,
   expectDatabaseErrors,
+  explainingUrl,
+  statementsDuring,
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type pg from 'pg';
+import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
-import { openPostgres, untilBlocked } from './databases.js';
+import { openDatabase, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 /** Every field, also the optional ones. */
@@ -36,7 +39,7 @@ animalRepositorySuite(framework, 'PostgreSQL', async () => openedAnimals(await o
 
 animalImporterSuite(framework, 'PostgreSQL', openPostgres);
 
-it('an added animal’s event has the text that the domain writes, whatever its fields are', async () => {
+it('an animal is read as it was added, and its event has the text that the domain writes, whatever its fields are', async () => {
   const opened = await openPostgres();
   // PostgreSQL stores no U+0000.
   const name = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('\0', '\u0001'));
@@ -46,7 +49,32 @@ it('an added animal’s event has the text that the domain writes, whatever its 
   const added = await Promise.all(animals.map(async (animal) => opened.ports.animals.add(animal)));
   const stored = await ask<{ data: string }>(opened.url, 'SELECT data::text FROM event_outbox');
   expect(stored.map(({ data }) => data).sort()).toEqual(added.map(petJsonText).sort());
+  expect(await opened.ports.animals.list({ limit: 300 })).toEqual(
+    added.toSorted((one, other) => Number(one.id - other.id)),
+  );
   await opened.close();
+});
+
+it('finds, lists of given animals, and later pages of one size that come together share statements', async () => {
+  const { url, close } = await openDatabase();
+  const statements = await statementsDuring(async () => {
+    const dataSource = await openDataSource({ connectionString: explainingUrl(url), max: 2 }, entitySchemas);
+    const animals = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, 'open'));
+    const add = (name: string) => animals.add(newAnimal({ name, categoryId: 1n }));
+    const ids = (await Promise.all(['Luna', 'Milo', 'Bella'].map(add))).map(({ id }) => id);
+    await Promise.all(
+      ids.flatMap((id) => [
+        animals.findById(id),
+        animals.list({ ids: [id], limit: 21 }),
+        animals.list({ ids, status: 'available', after: id, limit: 2 }),
+        animals.list({ after: id, limit: 21 }),
+      ]),
+    );
+    await dataSource.destroy();
+  });
+  // Of each kind the first caller is alone.
+  expect(statements.filter(({ text }) => text.includes('FROM animals WHERE'))).toHaveLength(4);
+  await close();
 });
 
 describe('an import beside another transaction', () => {

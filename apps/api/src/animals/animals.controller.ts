@@ -194,10 +194,12 @@ export class AnimalsController {
     return { items, next: next && `${next.id}:${next.nameKey}` };
   }
 
-  /** Later pages share statements, unless they are of given animals, categories or names. */
+  /** Given animals share statements, and later pages do, unless they are of categories or names. */
   private turnsOf({ ids, categoryIds, name, after, limit = DEFAULT_PAGE_SIZE }: ListAnimalsQuery) {
-    const isShared = after !== undefined && name === undefined && ids === undefined && categoryIds === undefined;
-    return isShared ? { turns: this.turns.pages, weight: limit } : { turns: this.turns.reads };
+    const { finds, pages, reads } = this.turns;
+    if (name !== undefined) return { turns: reads };
+    if (ids !== undefined) return { turns: finds, weight: ids.length };
+    return after !== undefined && categoryIds === undefined ? { turns: pages, weight: limit } : { turns: reads };
   }
 }
 

@@ -12,7 +12,25 @@ export interface AnimalFilter {
   readonly categoryIds?: readonly CategoryId[] | undefined;
 }
 
+export function matchesFilter({ id, status, categoryId }: Animal, filter: AnimalFilter): boolean {
+  return (
+    (filter.status === undefined || filter.status === status) &&
+    (filter.ids === undefined || filter.ids.includes(id)) &&
+    (filter.categoryIds === undefined || filter.categoryIds.includes(categoryId))
+  );
+}
+
 export interface AnimalQuery extends AnimalFilter, PagePart<AnimalId> {}
+
+/** What `list` returns if these are all animals. */
+export function animalPage(animals: readonly Animal[], query: AnimalQuery): readonly Animal[] {
+  const { after, before, limit } = query;
+  const wanted = animals
+    .filter((animal) => matchesFilter(animal, query))
+    .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  return before === undefined ? wanted.slice(0, limit) : wanted.slice(-limit);
+}
 
 /** An animal's place in a list by name. */
 export interface NamePosition {

@@ -9,12 +9,13 @@ import {
   type NewAnimal,
 } from '../animals/animal.js';
 import type { AnimalToImport } from '../animals/animal-importer.js';
-import type {
-  AnimalFilter,
-  AnimalQuery,
-  AnimalRepository,
-  NamedAnimals,
-  NamedAnimalsQuery,
+import {
+  animalPage,
+  type AnimalQuery,
+  type AnimalRepository,
+  matchesFilter,
+  type NamedAnimals,
+  type NamedAnimalsQuery,
 } from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
@@ -41,35 +42,24 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return this.animals.get(id);
   }
 
-  async list({ after, before, limit, ...filter }: AnimalQuery): Promise<readonly Animal[]> {
-    return this.matching(filter)
-      .sort((one, other) => (one.id < other.id ? -1 : 1))
-      .filter((animal) => after === undefined || animal.id > after)
-      .filter((animal) => before === undefined || animal.id < before)
-      .slice(...(before === undefined ? [0, limit] : [-limit]));
+  async list(query: AnimalQuery): Promise<readonly Animal[]> {
+    return animalPage([...this.animals.values()], query);
   }
 
   async listByName({ prefix, after, limit, most, ...filter }: NamedAnimalsQuery): Promise<NamedAnimals> {
     const { ids } = filter;
-    const named = this.matching({ ids })
+    const named = [...this.animals.values()]
+      .filter((animal) => matchesFilter(animal, { ids }))
       .filter(({ name }) => animalNameKey(name).startsWith(prefix))
       .sort(compareNames)
       .filter(
         ({ id, name }) => after === undefined || compareNames({ id, name }, { id: after.id, name: after.nameKey }) > 0,
       );
     const read = named.slice(0, most);
-    const wanted = new Set(this.matching(filter));
-    const animals = read.filter((animal) => wanted.has(animal)).slice(0, limit);
+    const animals = read.filter((animal) => matchesFilter(animal, filter)).slice(0, limit);
     const last = read[most - 1];
     const isCut = last !== undefined && (animals.length < limit || animals.at(-1) === last);
     return { animals, readTo: isCut ? { nameKey: animalNameKey(last.name), id: last.id } : undefined };
-  }
-
-  private matching({ status, ids, categoryIds }: AnimalFilter): Animal[] {
-    return [...this.animals.values()]
-      .filter((animal) => status === undefined || animal.status === status)
-      .filter((animal) => ids === undefined || ids.includes(animal.id))
-      .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId));
   }
 
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, categoryId?: CategoryId): Promise<Animal> {

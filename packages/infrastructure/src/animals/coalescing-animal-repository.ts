@@ -1,18 +1,19 @@
-import type {
-  Animal,
-  AnimalId,
-  AnimalQuery,
-  AnimalRepository,
-  AnimalState,
-  CategoryId,
-  DecidedAnimal,
-  Fields,
-  Instant,
-  NamedAnimals,
-  NamedAnimalsQuery,
-  NewAnimal,
-  PetStatus,
-  Transaction,
+import {
+  type Animal,
+  type AnimalId,
+  animalPage,
+  type AnimalQuery,
+  type AnimalRepository,
+  type AnimalState,
+  type CategoryId,
+  type DecidedAnimal,
+  type Fields,
+  type Instant,
+  type NamedAnimals,
+  type NamedAnimalsQuery,
+  type NewAnimal,
+  type PetStatus,
+  type Transaction,
 } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 import type { PageStart, TypeOrmAnimalRepository } from './typeorm-animal-repository.js';
@@ -20,7 +21,7 @@ import type { PageStart, TypeOrmAnimalRepository } from './typeorm-animal-reposi
 /** The most animals in one result of PostgreSQL. Decoding them blocks the event loop for some milliseconds. */
 const MOST_ANIMALS = 2_000;
 
-/** Whether pages with this field share a statement. A new filter of a query must be decided here, or it doesn't compile. */
+/** Whether later pages with this field share a statement. A new filter must be decided here, or it doesn't compile. */
 const IS_SHARED = {
   status: true,
   ids: false,
@@ -38,7 +39,8 @@ type Pages = Batch<PageStart, readonly Animal[]>;
  * several animals. An addition in a given transaction runs alone.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
-  private readonly finds: Batch<AnimalId, Animal | undefined>;
+  /** All get the same result, with the animals of each. */
+  private readonly finds: Batch<readonly AnimalId[], ReadonlyMap<AnimalId, Animal>>;
   private readonly adds: Batch<NewAnimal, Animal>;
   /** By page size. */
   private readonly pages = new Map<number, Pages>();
@@ -46,8 +48,11 @@ export class CoalescingAnimalRepository implements AnimalRepository {
 
   constructor(private readonly animals: TypeOrmAnimalRepository) {
     this.finds = new Batch(
-      (id) => animals.findById(id),
       (ids) => this.findAll(ids),
+      async (all) => {
+        const found = await this.findAll(all.flat());
+        return all.map(() => found);
+      },
     );
     this.adds = new Batch<NewAnimal, Animal>(
       (animal) => animals.add(animal),
@@ -60,11 +65,12 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   findById(id: AnimalId): Promise<Animal | undefined> {
-    return this.finds.add(id);
+    return this.finds.add([id]).then((found) => found.get(id));
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { status, after, limit } = query;
+    const { status, ids, after, limit } = query;
+    if (ids !== undefined) return this.listGiven(ids, query);
     // A first page isn't batched: there are few different ones, and `SharedReads` already shares one answer among
     // equal requests.
     if (after === undefined || SINGLE.some((field) => query[field] !== undefined)) return this.animals.list(query);
@@ -96,9 +102,14 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     return pages;
   }
 
-  private async findAll(ids: readonly AnimalId[]): Promise<readonly (Animal | undefined)[]> {
+  private async listGiven(ids: readonly AnimalId[], query: AnimalQuery): Promise<readonly Animal[]> {
+    const found = await this.finds.add(ids);
+    const animals = [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
+    return animalPage(animals, { ...query, ids: undefined });
+  }
+
+  private async findAll(ids: readonly AnimalId[]): Promise<ReadonlyMap<AnimalId, Animal>> {
     const found = await this.animals.list({ ids, limit: ids.length });
-    const byId = new Map(found.map((animal) => [animal.id, animal]));
-    return ids.map((id) => byId.get(id));
+    return new Map(found.map((animal) => [animal.id, animal]));
   }
 }

@@ -25,9 +25,9 @@ import { queryPrepared, readPrepared, type Statement } from '../database/prepare
 import { inTransaction } from '../database/transactions.js';
 import { addEvents, eventValues, storeEvents } from '../events/outbox.js';
 import { columns, storeAdditions } from './additions.js';
-import { animalSchema, rowOf } from './animal.schema.js';
+import { ANIMAL_LINE, animalSchema, animalsIn, linesOf, rowOf } from './animal.schema.js';
 
-const SELECT = `SELECT ${columns.list()} FROM animals`;
+const SELECT = `SELECT ${ANIMAL_LINE} FROM animals`;
 
 const SELECT_NAMED = `SELECT ${columns.list()}, name_key FROM animals`;
 
@@ -40,23 +40,21 @@ export interface PageStart extends Pick<AnimalQuery, 'status'> {
   readonly after: AnimalId;
 }
 
-/**
- * Several pages of one size. Each row has the number of its page. PostgreSQL can't plan a LIMIT that differs by row.
- */
+/** Several pages of one size. PostgreSQL can't plan a LIMIT that differs by row. */
 const PAGES = {
   name: 'animals pages',
   text: `
-  SELECT place::int, page.* FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (after, place), LATERAL (
-    ${SELECT} WHERE id > wanted.after ORDER BY id LIMIT $2
-  ) AS page`,
+  ${linesOf(`${SELECT} WHERE id > wanted.after ORDER BY id LIMIT $2`)}
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (after, place) ORDER BY place`,
 };
+
+const AFTER_WANTED = '(status, id) > (wanted.status, wanted.after) AND status <= wanted.status';
 
 const PAGES_BY_STATUS = {
   name: 'animals pages by status',
   text: `
-  SELECT place::int, page.* FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (status, after, place), LATERAL (
-    ${SELECT} WHERE (status, id) > (wanted.status, wanted.after) AND status <= wanted.status ORDER BY status, id LIMIT $3
-  ) AS page`,
+  ${linesOf(`${SELECT} WHERE ${AFTER_WANTED} ORDER BY status, id LIMIT $3`)}
+  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (status, after, place) ORDER BY place`,
 };
 
 const ADD = {
@@ -251,7 +249,7 @@ function directionOf(before: AnimalId | undefined): '' | ' DESC' {
 
 type NamedRow = readonly [matches: boolean, isLast: boolean, nameKey: string, ...animal: unknown[]];
 
-type PageRow = readonly [place: number, ...animal: unknown[]];
+type Lines = readonly [lines: string];
 
 export class TypeOrmAnimalRepository implements AnimalRepository {
   constructor(
@@ -276,12 +274,14 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
-    return columns.fromRows(await readPrepared(this.dataSource, FIND, [id]))[0];
+    const [row] = await readPrepared<Lines>(this.dataSource, FIND, [id]);
+    return row && animalsIn(row[0])[0];
   }
 
   async list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { values, ...statement } = listOf(query);
-    const animals = columns.fromRows(await readPrepared(this.dataSource, statement, values));
+    const { name, text, values } = listOf(query);
+    const rows = await readPrepared<Lines>(this.dataSource, { name, text: linesOf(text) }, values);
+    const animals = rows.flatMap(([lines]) => animalsIn(lines));
     return query.before === undefined ? animals : animals.toReversed();
   }
 
@@ -300,14 +300,9 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   async listEach(starts: readonly PageStart[], limit: number): Promise<readonly (readonly Animal[])[]> {
     const places = starts.map(({ after }) => after);
     const rows = await (starts[0]?.status === undefined
-      ? readPrepared<PageRow>(this.dataSource, PAGES, [places, limit])
-      : readPrepared<PageRow>(this.dataSource, PAGES_BY_STATUS, [starts.map(({ status }) => status), places, limit]));
-    const pages: Animal[][] = starts.map(() => []);
-    const animals = columns.fromRows(rows, 1);
-    animals.forEach((animal, index) => {
-      pages[(rows[index]?.[0] ?? 0) - 1]?.push(animal);
-    });
-    return pages;
+      ? readPrepared<Lines>(this.dataSource, PAGES, [places, limit])
+      : readPrepared<Lines>(this.dataSource, PAGES_BY_STATUS, [starts.map(({ status }) => status), places, limit]));
+    return rows.map(([lines]) => animalsIn(lines));
   }
 
   async change(id: AnimalId, decide: (state: AnimalState) => DecidedAnimal, named?: CategoryId): Promise<Animal> {

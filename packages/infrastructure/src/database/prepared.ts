@@ -2,6 +2,7 @@ import { readFromDatabase } from './on-database.js';
 import type { Transaction } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { int64Of } from './columns.js';
 import { poolOf, sendable } from './pipelining-pool.js';
 import { queries } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
@@ -18,7 +19,7 @@ export interface Statement {
 
 /** Parses an int64 as a bigint. */
 const TYPES = new pg.TypeOverrides();
-TYPES.setTypeParser(pg.types.builtins.INT8, BigInt);
+TYPES.setTypeParser(pg.types.builtins.INT8, int64Of);
 
 /**
  * Runs a statement without TypeORM. Each connection prepares it once, so that the server doesn't plan it again.

@@ -3,8 +3,8 @@ import { queryOf } from '@adoption-store/web/edge';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { recordInputs } from './operation.js';
-import { parameterNames } from './query-parameters.js';
-import { invalidInput, judged } from './validation.js';
+import { parameterNames, readQuery } from './query-parameters.js';
+import { invalidInput } from './validation.js';
 
 /** Most cached query strings. Many clients send the same few. */
 const MOST_KEPT = 1_000;
@@ -18,7 +18,7 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
   const kept = new Map<string, Query>();
   const validate = (text: string): Query => {
     const parsed = parameters(text);
-    const { input: query, faults } = judged(type, parsed);
+    const { query, faults } = readQuery(type, parsed);
     const names = parameterNames(Object.keys(parsed), type);
     if (faults.length + names.unknown.length > 0) throw invalidInput(faults, names);
     if (text.length > LONGEST_KEPT) return query;

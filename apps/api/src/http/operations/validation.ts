@@ -16,7 +16,7 @@ export interface Fault {
   readonly kept: string;
 }
 
-/** Converts a query or a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
+/** Converts a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
 export function judged<Wanted extends object>(type: Type<Wanted>, plain: object) {
   const input = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
   const errors = validateSync(input, { stopAtFirstError: true, forbidUnknownValues: false });
@@ -68,17 +68,9 @@ function bare(word: string): string {
   return word.toLowerCase().replace(/s$/, '');
 }
 
-export function IsInt64(options: { readonly message?: string; readonly each?: boolean } = {}): PropertyDecorator {
-  return ValidateBy(
-    {
-      name: 'isInt64',
-      validator: {
-        validate: isInt64,
-        defaultMessage: () => options.message ?? `$property must be ${BODY_INT64}`,
-      },
-    },
-    { each: options.each ?? false },
-  );
+export function IsInt64(): PropertyDecorator {
+  const defaultMessage = () => `$property must be ${BODY_INT64}`;
+  return ValidateBy({ name: 'isInt64', validator: { validate: isInt64, defaultMessage } });
 }
 
 export function IsStrings(): PropertyDecorator {

@@ -216,6 +216,11 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
       { ...filters, after: place(index), limit: 3 + (index % 2) },
       { ...filters, after: place(index + 30), limit: 3 },
       { ...filters, before: place(index + 60), limit: 3 },
+      {
+        ...filters,
+        ids: [place(index + 2), ...UNKNOWN, place(index), place(index)] as AnimalId[],
+        limit: 1 + (index % 3),
+      },
       ...[0, 1, 2].map((next) => ({ ...filters, after: place(next), limit: MAX_PAGE_SIZE + 1 })),
     ]);
     const pages = await Promise.all(queries.map((query) => store.animals.list(query)));
