@@ -13,6 +13,7 @@ import {
 import { apiKeyRepositorySuite, testPolicy } from '@adoption-store/domain/testing';
 import {
   ask,
+  connectTo,
   createDatabase,
   DatabaseGate,
   expectDatabaseErrors,
@@ -20,7 +21,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { KeyCache } from '../src/accounts/key-cache.js';
+import { type DatabaseState, KeyCache, type KeysFound } from '../src/accounts/key-cache.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { closedAfterEach, openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -50,31 +51,38 @@ describe('the cache of keys', () => {
   /** The number of hashes of each query. */
   let queries: number[];
   let stored: Map<string, AccountKey>;
+  /** The state of the database, and the accounts that have changed since the query before. */
+  let state: DatabaseState | undefined;
+  let changed: Set<AccountId>;
   let cache: KeyCache;
 
   beforeEach(() => {
     // No time passes for the time limit of the database, however slow the machine is.
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     [time, takes, queries, stored] = [5_000, 0, [], new Map<string, AccountKey>()];
+    [state, changed] = [{ snapshot: '10:10:', server: 'one', at: 0 }, new Set()];
     cache = new KeyCache(findAll, { now: () => time });
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await answered();
     jest.useRealTimers();
   });
 
-  async function findAll(asked: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
+  async function findAll(asked: readonly string[]): Promise<KeysFound> {
     queries.push(asked.length);
     // The answer is the state at the arrival of the query, however late it is returned.
-    const found = asked.map((hash) => stored.get(hash));
+    const found = { state: state && { ...state }, changed, keys: asked.map((hash) => stored.get(hash)) };
+    changed = new Set();
     await new Promise(setImmediate);
     time += takes;
     return found;
   }
 
   function add(hash: string, revokedAt?: Instant): void {
+    const id = BigInt(`0x${hash}`);
     const key: AccountKey['key'] = {
-      accountId: account.id,
-      id: BigInt(`0x${hash}`) as ApiKeyId,
+      accountId: id as AccountId,
+      id: id as ApiKeyId,
       hash,
       ending: 'wxyz',
       name: undefined,
@@ -86,41 +94,65 @@ describe('the cache of keys', () => {
       replacedBy: undefined,
       lastUsedAt: undefined,
     };
-    stored.set(hash, { account, key });
+    stored.set(hash, { account: { ...account, id: id as AccountId }, key });
+    changed.add(id as AccountId);
   }
 
-  /** How many queries the look-up needs. */
-  async function queriesOf(hash: string): Promise<number> {
-    const before = queries.length;
-    await cache.find(hash);
-    return queries.length - before;
-  }
+  const isCached = (hash: string) => {
+    const found = cache.find(hash);
+    if (!(found instanceof Promise)) return true;
+    found.catch(() => undefined);
+    return false;
+  };
+  /** Until what was asked in the background is answered. */
+  const answered = async () => {
+    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+  };
 
-  it('has no entry that is older than a second, however much it is used', async () => {
-    const hash = hashOf(1);
-    add(hash);
-    await cache.find(hash);
-    add(hash, NOW);
-    for (let tenth = 0; tenth < 10; tenth += 1) {
-      time += 100;
-      expect(await queriesOf(hash)).toBe(0);
+  it('asks four times a second what has changed, in one query for all keys, and nothing while it is unused', async () => {
+    for (const hash of hashes(100)) {
+      add(hash);
+      await cache.find(hash);
     }
-    time += 0.1;
-    expect(await cache.find(hash)).toMatchObject({ key: { revokedAt: NOW } });
+    queries = [];
+    for (let tenth = 0; tenth < 20; tenth += 1) {
+      time += 50;
+      expect(hashes(100).every(isCached)).toBe(true);
+      await answered();
+    }
+    expect(queries).toEqual([1, 1, 1, 1]);
+    time += 60_000;
+    await answered();
+    expect(queries).toHaveLength(4);
   });
 
-  it('takes an entry to be as old as the start of its read', async () => {
+  it('removes the keys of a changed account, and keeps the others', async () => {
+    const [one = '', other = ''] = hashes(2);
+    for (const hash of [one, other]) {
+      add(hash);
+      await cache.find(hash);
+    }
+    add(one, NOW);
+    time += 250;
+    // This use asks.
+    expect(isCached(one)).toBe(true);
+    await answered();
+    expect(isCached(other)).toBe(true);
+    expect(await cache.find(one)).toMatchObject({ key: { revokedAt: NOW } });
+  });
+
+  it('uses no entry once a second has passed since the start of the last answered question', async () => {
     const hash = hashOf(1);
     add(hash);
     takes = 900;
     await cache.find(hash);
-    time += 99;
-    expect(await queriesOf(hash)).toBe(0);
-    time += 2;
-    expect(await queriesOf(hash)).toBe(1);
+    [time, takes] = [time + 99, 1_500];
+    expect(isCached(hash)).toBe(true);
+    time += 1;
+    expect(isCached(hash)).toBe(false);
   });
 
-  it('neither keeps nor answers what a read of a second has found', async () => {
+  it('answers nothing that a read of a second has found', async () => {
     const hash = hashOf(1);
     add(hash);
     takes = 1_000;
@@ -131,30 +163,48 @@ describe('the cache of keys', () => {
     expect(await cache.find(hash)).toBeDefined();
   });
 
-  it('keeps 10,000 entries', async () => {
-    const [first = '', ...others] = hashes(10_001);
-    for (const hash of [first, ...others]) {
-      add(hash);
-      await cache.find(hash);
-    }
-    expect(await queriesOf(others.at(-1) ?? '')).toBe(0);
-    expect(await queriesOf(first)).toBe(1);
+  it.each<[string, () => DatabaseState | undefined]>([
+    ['another server or a restored table', () => ({ snapshot: '10:10:', server: 'other', at: 0 })],
+    ['a pause of more than half a minute', () => ({ snapshot: '10:10:', server: 'one', at: 30_001 })],
+    ['a clock of the server that was set back', () => ({ snapshot: '10:10:', server: 'one', at: -30_001 })],
+    ['a standby, which keeps none either,', () => undefined],
+  ])('%s removes all entries', async (_case, next) => {
+    const [one = '', other = ''] = hashes(2);
+    for (const hash of [one, other]) add(hash);
+    await cache.find(one);
+    state = next();
+    await cache.find(other);
+    expect(isCached(one)).toBe(false);
+    await answered();
+    expect(isCached(other)).toBe(state !== undefined);
+  });
+
+  it('keeps 100,000 entries', async () => {
+    const [first = '', ...others] = hashes(100_001);
+    for (const hash of [first, ...others]) add(hash);
+    changed = new Set();
+    await cache.find(first);
+    for (let from = 0; from < others.length; from += 1_000)
+      await Promise.all(others.slice(from, from + 1_000).map(async (hash) => cache.find(hash)));
+    expect([others[0] ?? '', others.at(-1) ?? ''].every(isCached)).toBe(true);
+    expect(isCached(first)).toBe(false);
   });
 
   it('asks for the keys of look-ups that arrive together at once, of at most 1,000', async () => {
     const all = hashes(2_500);
     for (const hash of all.slice(0, 1_250)) add(hash);
-    const asked = all.flatMap((hash) => [hash, hash]);
-    const found = await Promise.all(asked.map(async (hash) => cache.find(hash)));
-    expect(found.map((each) => each?.key.hash)).toEqual(
-      asked.map((hash) => (Number(`0x${hash}`) < 1_250 ? hash : undefined)),
-    );
+    const found = await Promise.all(all.map(async (hash) => cache.find(hash)));
+    expect(found.map((each) => each?.key.hash)).toEqual(all.map((hash, index) => (index < 1_250 ? hash : undefined)));
     // The first arrived alone.
     expect(queries).toEqual([1, 1_000, 1_000, 499]);
   });
 
   it('does not keep that a key is unknown: a new key works at once', async () => {
-    for (let again = 0; again < 2; again += 1) expect(await queriesOf(hashOf(1))).toBe(1);
+    for (let again = 0; again < 2; again += 1) {
+      const before = queries.length;
+      await cache.find(hashOf(1));
+      expect(queries).toHaveLength(before + 1);
+    }
     add(hashOf(1));
     expect(await cache.find(hashOf(1))).toBeDefined();
   });
@@ -175,8 +225,8 @@ describe('keys on several instances', () => {
     return createApplication({ ...ports, clock: { now: () => instant(Date.now() + skew) } }, testPolicy());
   }
 
-  async function issue({ openAccount, issueKey }: Application) {
-    const { id: accountId } = await openAccount.execute({ email: 'dev@example.com' });
+  async function issue({ openAccount, issueKey }: Application, email = 'dev@example.com') {
+    const { id: accountId } = await openAccount.execute({ email });
     return issueKey.execute({ accountId });
   }
 
@@ -198,6 +248,37 @@ describe('keys on several instances', () => {
     const { text: next } = await one.rotateKey.execute({ id: key.id, overlap: 0 });
     expect(await outcomeOf(other, next)).toBe('free');
     await becomes('expired_api_key', other, text);
+  });
+
+  it('are refused after any change, by hand and however late it commits, and as soon as it does', async () => {
+    const instance = await openInstance();
+    const { key, text } = await issue(instance);
+    const other = await issue(instance, 'other@example.com');
+    const isKnown = async () => (await outcomeOf(instance, text)) === 'free';
+    await until(isKnown);
+    const [late, early] = [await connectTo(database.url), await connectTo(database.url)];
+    closers.push(() => Promise.all([late.end(), early.end()]));
+    // The triggers of the cache run for whoever turns triggers off, too.
+    await late.query('SET session_replication_role = replica; BEGIN');
+    await late.query(`UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`);
+    // Begins later, and is asked for and seen before.
+    await early.query(`UPDATE accounts SET plan = 'pro' WHERE id = ${other.key.accountId}`);
+    await becomes('pro', instance, other.text);
+    expect(await isKnown()).toBe(true);
+    await late.query('COMMIT');
+    await becomes('revoked_api_key', instance, text);
+    await early.query(`DELETE FROM api_keys WHERE id = ${other.key.id}`);
+    await becomes('invalid_api_key', instance, other.text);
+  });
+
+  it('are noted as changed by every column but the last use', async () => {
+    expect(
+      await ask(
+        database.url,
+        `SELECT attname FROM pg_attribute WHERE attrelid = 'api_keys'::regclass AND attnum > 0 AND NOT attisdropped
+          AND attnum <> ALL ((SELECT tgattr FROM pg_trigger WHERE tgname = 'api_keys_access')::smallint[])`,
+      ),
+    ).toEqual([{ attname: 'last_used_at' }]);
   });
 
   it('are refused as unavailable during a cut, and one revoked meanwhile is refused from the first answer on', async () => {

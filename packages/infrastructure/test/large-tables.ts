@@ -13,6 +13,7 @@ export const FILLS: readonly string[] = [
     CASE WHEN n % 10 IN (1, 3, 5) THEN now() - n * interval '1 second' - (n % 1000 = 5)::integer * interval '500 days' END,
     CASE WHEN n % 10 IN (2, 4, 6, 7, 8, 9) THEN now() - n * interval '1 second' END
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO access_changes (transaction, account_id) SELECT '3', n FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO animals (name, name_key, category_id, status)
   SELECT 'Animal ' || n, 'animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > ${0.9 * ROWS} THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO categories (id, name, name_key)

@@ -1,73 +1,111 @@
 import { QueryTimeoutError } from '../database/database-errors.js';
 import { unavailable } from '../database/on-database.js';
-import type { AccountKey } from '@adoption-store/domain';
-import { LRUCache } from 'lru-cache';
+import type { AccountId, AccountKey } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 
-/** Milliseconds. No entry is older, so every process notices a change of a key or its account within this time. */
+/**
+ * Milliseconds for which entries are used after the start of the last answered question, so that every process notices
+ * a change of a key or its account within this time.
+ */
 const MOST_AGE = 1_000;
-/** The most keys and look-ups in progress, counted together. */
-const MOST_ENTRIES = 10_000;
+/** Milliseconds after which the next use of the cache asks what has changed. */
+const ASKED_EVERY = 250;
+/** Longest pause between two questions, in milliseconds. A purge keeps changes for longer. */
+export const MOST_PAUSE = 30_000;
+/** Most entries; then the oldest makes room. Full, it takes 60 MB. */
+const MOST_ENTRIES = 100_000;
 /** Most hashes in one query. */
 const BATCH = 1_000;
+/** No key has it: it asks only what has changed. */
+const NO_HASH = '';
 
-/** No key has the hash. It is thrown, because `fetchMethod` must not resolve to undefined. */
-class UnknownHash extends Error {}
+/** The state of the database in which a query was answered. */
+export interface DatabaseState {
+  /** PostgreSQL's snapshot: which transactions the query saw. */
+  readonly snapshot: string;
+  /** What tells servers and restored tables apart: snapshots of two of them can't be compared. */
+  readonly server: string;
+  /** The server's clock, in milliseconds. */
+  readonly at: number;
+}
+
+export interface KeysFound {
+  /** Undefined if the state can't be compared with later ones. */
+  readonly state: DatabaseState | undefined;
+  /** The accounts that have changed, or a key of theirs has, in transactions that the earlier snapshot didn't see. */
+  readonly changed: ReadonlySet<AccountId>;
+  /** The key of each hash, or undefined. */
+  readonly keys: readonly (AccountKey | undefined)[];
+}
 
 /**
- * The API keys in use with their accounts, by the keys' hashes. An entry is at most one second old, counted from the
- * start of its read. Unknown hashes are not cached.
+ * The API keys in use with their accounts, by the keys' hashes. Each query also asks which accounts have changed since
+ * the query before, and removes their entries. Unknown hashes are not cached.
  */
 export class KeyCache {
-  private readonly cache: LRUCache<string, AccountKey>;
+  private readonly entries = new Map<string, AccountKey>();
+  private readonly batch;
+  private state: DatabaseState | undefined;
+  private usedUntil = -Infinity;
+  private nextQuestion = -Infinity;
 
   /**
-   * @param findAll returns the key of each hash, or undefined.
+   * @param findAll finds the keys, and what has changed since the snapshot, in one state of the database.
    * @param clock only tests set it.
    */
   constructor(
-    findAll: (hashes: readonly string[]) => Promise<readonly (AccountKey | undefined)[]>,
-    clock: { readonly now: () => number } = performance,
+    private readonly findAll: (hashes: readonly string[], since: string | undefined) => Promise<KeysFound>,
+    private readonly clock: { readonly now: () => number } = performance,
   ) {
-    const findOne = async (hash: string) => {
-      const start = clock.now();
-      return { found: (await findAll([hash]))[0], start };
-    };
-    const findTogether = async (hashes: readonly string[]) => {
-      const start = clock.now();
-      return (await findAll(hashes)).map((found) => ({ found, start }));
-    };
-    const batch = new Batch(findOne, findTogether, BATCH);
-    this.cache = new LRUCache({
-      max: MOST_ENTRIES,
-      ttl: MOST_AGE,
-      perf: clock,
-      // By default the cache reads the clock once in each iteration of the event loop, which may be long in a busy
-      // process.
-      ttlResolution: 0,
-      // A look-up that is evicted while it runs must still answer its callers.
-      ignoreFetchAbort: true,
-      fetchMethod: async (hash, _stale, { options }) => {
-        const { found, start } = await batch.add(hash);
-        options.ttl = start + MOST_AGE - clock.now();
-        if (options.ttl <= 0) throw unavailable(new QueryTimeoutError());
-        if (found === undefined) throw new UnknownHash();
-        return found;
-      },
-    });
+    const findOne = async (hash: string) => (await this.query([hash]))[0];
+    this.batch = new Batch(findOne, (hashes: readonly string[]) => this.query(hashes), BATCH);
   }
 
   /** @throws DomainError `service_unavailable` */
   find(hash: string): AccountKey | Promise<AccountKey | undefined> {
-    return this.cache.get(hash) ?? this.fetch(hash);
+    const now = this.clock.now();
+    if (now >= this.usedUntil) return this.batch.add(hash);
+    if (now >= this.nextQuestion) this.ask(now);
+    return this.entries.get(hash) ?? this.batch.add(hash);
   }
 
-  private async fetch(hash: string): Promise<AccountKey | undefined> {
-    try {
-      return await this.cache.fetch(hash);
-    } catch (error) {
-      if (error instanceof UnknownHash) return undefined;
-      throw error;
-    }
+  private ask(now: number): void {
+    this.nextQuestion = now + ASKED_EVERY;
+    // A failure is noticed once the entries are too old.
+    void this.batch.add(NO_HASH).catch(() => undefined);
   }
+
+  private async query(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
+    const start = this.clock.now();
+    const before = this.state;
+    const found = await this.findAll(hashes, before?.snapshot);
+    // A query that was given up may be answered after a later one. What it has found may have changed since.
+    if (this.state === before) this.learn(found, start);
+    if (this.clock.now() >= start + MOST_AGE) throw unavailable(new QueryTimeoutError());
+    return found.keys;
+  }
+
+  private learn({ state, changed, keys }: KeysFound, start: number): void {
+    if (!isContinued(this.state, state)) this.entries.clear();
+    if (changed.size > 0) {
+      for (const [hash, { account }] of this.entries) if (changed.has(account.id)) this.entries.delete(hash);
+    }
+    this.state = state;
+    this.nextQuestion = start + ASKED_EVERY;
+    this.usedUntil = state === undefined ? -Infinity : start + MOST_AGE;
+    if (state === undefined) return;
+    for (const found of keys) if (found !== undefined) this.keep(found);
+  }
+
+  private keep(found: AccountKey): void {
+    const [first] = this.entries.size >= MOST_ENTRIES ? this.entries.keys() : [];
+    if (first !== undefined) this.entries.delete(first);
+    this.entries.set(found.key.hash, found);
+  }
+}
+
+/** Whether the later state tells all that has changed since the earlier one. */
+function isContinued(earlier: DatabaseState | undefined, later: DatabaseState | undefined): boolean {
+  if (earlier === undefined || later === undefined) return false;
+  return earlier.server === later.server && Math.abs(later.at - earlier.at) <= MOST_PAUSE;
 }

@@ -29,12 +29,12 @@ import {
 import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { lookUpPrepared, readPrepared } from '../database/prepared.js';
+import { lookUpPrepared, queryPrepared, readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { accountOf, findLocked } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
-import { KeyCache } from './key-cache.js';
+import { KeyCache, type KeysFound, MOST_PAUSE } from './key-cache.js';
 import { queueNotice } from './postgres-account-mail-queue.js';
 
 const keys = new Columns(apiKeySchema);
@@ -54,13 +54,45 @@ const COUNT_KEYS = `
       WHERE created_at >= $3
     )::integer AS "madeToday"`;
 
-/** Written in SQL because all keys in use are read once a second, and TypeORM's query took several times as long. */
-const FIND_BY_HASHES = {
-  name: 'api keys by hashes',
+/**
+ * One statement, so that the state, the changes and the keys are of one snapshot. Its rows are the state and each key.
+ * A standby's snapshot doesn't tell which transactions are running, so it has no state. A restore, a truncation or a
+ * rewrite gives a table another file. Ids of transactions that are yet to come are of a restored table, from before.
+ */
+const LOOK_UP = {
+  name: 'api keys look up',
   text: `
-    SELECT ${keys.list('keys')}, ${accounts.list('accounts')}
-    FROM unnest($1::text[]) AS asked (hash)
-    JOIN api_keys AS keys ON keys.hash = asked.hash JOIN accounts ON accounts.id = keys.account_id`,
+    SELECT state.*, ${keys.list('keys')}, ${accounts.list('accounts')}
+    FROM (
+      SELECT
+        pg_current_snapshot()::text,
+        CASE WHEN NOT pg_is_in_recovery() THEN
+          concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), pg_relation_filenode('accounts'),
+            pg_relation_filenode('api_keys'), pg_relation_filenode('access_changes'))
+        END,
+        extract(epoch FROM clock_timestamp())::double precision * 1000,
+        ARRAY(
+          SELECT DISTINCT account_id FROM access_changes
+          WHERE transaction >= pg_snapshot_xmin($2::pg_snapshot)
+            AND transaction < pg_snapshot_xmax(pg_current_snapshot())
+            AND NOT pg_visible_in_snapshot(transaction, $2::pg_snapshot)
+        )
+    ) AS state (snapshot, server, at, changed)
+    FULL JOIN (
+      unnest($1::text[]) AS asked (hash)
+      JOIN api_keys AS keys ON keys.hash = asked.hash JOIN accounts ON accounts.id = keys.account_id
+    ) ON false`,
+};
+
+type StateRow = readonly [snapshot: string, server: string | null, at: number, changed: readonly string[]];
+const STATE_COLUMNS = 4;
+
+const SNAPSHOT = { name: 'current snapshot', text: 'SELECT pg_current_snapshot()::text' };
+
+/** Changes of transactions that had ended at the snapshot $1. */
+const DELETE_CHANGES = {
+  name: 'access changes delete',
+  text: 'DELETE FROM access_changes WHERE transaction < pg_snapshot_xmin($1::pg_snapshot)',
 };
 
 /**
@@ -99,9 +131,11 @@ const OPERATIONS = {
 
 export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly cache;
+  /** The snapshot after which changes are kept, and when it was taken, as a time of `performance.now()`. */
+  private kept: { readonly snapshot: string; readonly since: number } | undefined;
 
   constructor(private readonly dataSource: DataSource) {
-    this.cache = new KeyCache((hashes) => this.findByHashes(hashes));
+    this.cache = new KeyCache((hashes, since) => this.lookUp(hashes, since));
   }
 
   async add(
@@ -161,6 +195,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async purge(endedUntil: Instant): Promise<number> {
+    await this.purgeChanges();
     // In small portions, because each deleted key deletes its usage too.
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
@@ -212,15 +247,30 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return called;
   }
 
-  private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
-    const rows = await lookUpPrepared(this.dataSource, FIND_BY_HASHES, [hashes]);
-    const owners = accounts.fromRows(rows, keys.count);
+  /** Deletes the changes that every process with a cache has seen, because they had ended at an earlier purge. */
+  private async purgeChanges(): Promise<void> {
+    const [since, { kept }] = [performance.now(), this];
+    if (kept !== undefined && since < kept.since + 2 * MOST_PAUSE) return;
+    if (kept !== undefined) await queryPrepared(this.dataSource, DELETE_CHANGES, [kept.snapshot]);
+    const [row] = await readPrepared<[string]>(this.dataSource, SNAPSHOT, []);
+    if (row !== undefined) this.kept = { snapshot: row[0], since: performance.now() };
+  }
+
+  private async lookUp(hashes: readonly string[], since: string | undefined): Promise<KeysFound> {
+    const rows = await lookUpPrepared(this.dataSource, LOOK_UP, [hashes, since]);
+    const found = rows.filter(([snapshot]) => snapshot === null);
+    const [snapshot, server, at, changed] = rows.find((row) => row[0] !== null) as StateRow;
+    const owners = accounts.fromRows(found, STATE_COLUMNS + keys.count);
     const byHash = new Map<string, AccountKey>();
-    keys.fromRows(rows).forEach((key, index) => {
+    keys.fromRows(found, STATE_COLUMNS).forEach((key, index) => {
       const owner = owners[index];
       if (owner !== undefined) byHash.set(key.hash, { key, account: accountFrom(owner) });
     });
-    return hashes.map((hash) => byHash.get(hash));
+    return {
+      state: server === null ? undefined : { snapshot, server, at },
+      changed: new Set(changed.map((id) => BigInt(id) as AccountId)),
+      keys: hashes.map((hash) => byHash.get(hash)),
+    };
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>, limit?: number): Promise<readonly AccountKey[]> {

@@ -56,8 +56,8 @@ export interface ApiKeyRepository {
     transaction?: Transaction,
   ): Promise<ApiKey>;
   /**
-   * The key with its account, as they were at most one second ago: in any state, and also if the account is closed. An
-   * unknown hash is always looked up.
+   * The key with its account, as they were at most one second ago, but for its last use: in any state, and also if the
+   * account is closed. An unknown hash is always looked up.
    *
    * @throws DomainError `service_unavailable`
    */

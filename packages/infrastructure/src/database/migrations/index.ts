@@ -58,3 +58,4 @@ export * from './1700000082650-number-events.js';
 export * from './1700000082660-keep-past-secrets-together.js';
 export * from './1700000082690-find-animals-by-name.js';
 export * from './1700000082700-explain-failed-requests.js';
+export * from './1700000083000-note-access-changes.js';
