@@ -109,6 +109,11 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   private async findAll(ids: readonly AnimalId[]): Promise<ReadonlyMap<AnimalId, Animal>> {
+    const [first] = ids;
+    if (ids.length === 1 && first !== undefined) {
+      const animal = await this.animals.findById(first);
+      return new Map(animal === undefined ? [] : [[first, animal]]);
+    }
     const found = await this.animals.list({ ids, limit: ids.length });
     return new Map(found.map((animal) => [animal.id, animal]));
   }
