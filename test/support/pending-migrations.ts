@@ -25,8 +25,9 @@ const REVERT = `
   FOR EACH ROW EXECUTE FUNCTION notify_key_change('key');
   CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON accounts
   FOR EACH ROW EXECUTE FUNCTION notify_key_change('account');
+  -- The table stays, because this version's look-ups of keys read it.
   DROP FUNCTION note_access_change CASCADE;
-  DROP TABLE access_changes, delivery_lines;
+  DROP TABLE delivery_lines;
   DROP FUNCTION join_delivery_line CASCADE;
   DROP TABLE webhooks, webhook_deliveries, deleted_webhooks;
   DROP FUNCTION event_feed_end();
