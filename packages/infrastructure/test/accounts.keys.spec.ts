@@ -22,6 +22,9 @@ import {
 } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type DatabaseState, KeyCache, type KeysFound } from '../src/accounts/key-cache.js';
+import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { closedAfterEach, openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -269,6 +272,35 @@ describe('keys on several instances', () => {
     await becomes('revoked_api_key', instance, text);
     await early.query(`DELETE FROM api_keys WHERE id = ${other.key.id}`);
     await becomes('invalid_api_key', instance, other.text);
+  });
+
+  it('are noted as changed until a purge a minute after one that saw the change', async () => {
+    const { key } = await issue(await openInstance());
+    const dataSource = await openDataSource({ connectionString: database.url }, entitySchemas);
+    closers.push(() => dataSource.destroy());
+    let time = 0;
+    const repository = new TypeOrmApiKeyRepository(dataSource, { now: () => time });
+    const late = await connectTo(database.url);
+    closers.push(() => late.end());
+    const disable = `UPDATE api_keys SET disabled_at = now() WHERE id = ${key.id}`;
+    const noted = () => ask(database.url, 'SELECT account_id FROM access_changes');
+    const purge = () => repository.purge(instant(0));
+    await ask(database.url, disable);
+    await late.query('BEGIN');
+    await late.query(`UPDATE accounts SET plan = 'pro' WHERE id = ${key.accountId}`);
+    // Begins later, and ends before.
+    await ask(database.url, disable);
+    await purge();
+    await late.query('COMMIT');
+    time = 59_999;
+    await purge();
+    expect(await noted()).toHaveLength(3);
+    time = 60_000;
+    await purge();
+    expect(await noted()).toHaveLength(2);
+    time = 120_000;
+    await purge();
+    expect(await noted()).toEqual([]);
   });
 
   it('are noted as changed by every column but the last use', async () => {

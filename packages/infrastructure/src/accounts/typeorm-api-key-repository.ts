@@ -131,10 +131,14 @@ const OPERATIONS = {
 
 export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly cache;
-  /** The snapshot after which changes are kept, and when it was taken, as a time of `performance.now()`. */
-  private kept: { readonly snapshot: string; readonly since: number } | undefined;
+  /** The snapshot after which changes are kept, and when it was taken. */
+  private kept: { readonly snapshot: string; readonly at: number } | undefined;
 
-  constructor(private readonly dataSource: DataSource) {
+  /** @param clock only tests set it. */
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: { readonly now: () => number } = performance,
+  ) {
     this.cache = new KeyCache((hashes, since) => this.lookUp(hashes, since));
   }
 
@@ -249,11 +253,13 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
 
   /** Deletes the changes that every process with a cache has seen, because they had ended at an earlier purge. */
   private async purgeChanges(): Promise<void> {
-    const [since, { kept }] = [performance.now(), this];
-    if (kept !== undefined && since < kept.since + 2 * MOST_PAUSE) return;
-    if (kept !== undefined) await queryPrepared(this.dataSource, DELETE_CHANGES, [kept.snapshot]);
+    const { kept } = this;
+    if (kept !== undefined) {
+      if (this.clock.now() < kept.at + 2 * MOST_PAUSE) return;
+      await queryPrepared(this.dataSource, DELETE_CHANGES, [kept.snapshot]);
+    }
     const [row] = await readPrepared<[string]>(this.dataSource, SNAPSHOT, []);
-    if (row !== undefined) this.kept = { snapshot: row[0], since: performance.now() };
+    if (row !== undefined) this.kept = { snapshot: row[0], at: this.clock.now() };
   }
 
   private async lookUp(hashes: readonly string[], since: string | undefined): Promise<KeysFound> {

@@ -8,7 +8,7 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
-import { type ColumnsOf, int64Column, int64Of, optionalColumn } from '../database/columns.js';
+import { type ColumnsOf, int64Column, optionalColumn } from '../database/columns.js';
 
 export type AnimalRow = Animal & {
   /** The domain's `animalNameKey` of the name. Not selected by default. */
@@ -47,24 +47,28 @@ export function linesOf(select: string): string {
   return String.raw`SELECT array_to_string(ARRAY(${select}), E'\n')`;
 }
 
+/** The animals in the value of `linesOf`. Written without calls: a page has many fields. */
 export function animalsIn(lines: string): readonly Animal[] {
-  return lines === '' ? [] : lines.split('\n').map(animalIn);
-}
-
-function animalIn(line: string): Animal {
-  const categoryId = line.indexOf(' ') + 1;
-  const status = line.indexOf(' ', categoryId) + 1;
-  const name = line.indexOf(' ', status) + 1;
-  return {
-    id: int64Of(line.slice(0, categoryId - 1)) as AnimalId,
-    name: unescaped(line.slice(name)),
-    categoryId: int64Of(line.slice(categoryId, status - 1)) as CategoryId,
-    status: line.slice(status, name - 1) as PetStatus,
-  } satisfies Fields<Animal>;
+  const animals: Animal[] = [];
+  if (lines === '') return animals;
+  for (const line of lines.split('\n')) {
+    const categoryAt = line.indexOf(' ') + 1;
+    const statusAt = line.indexOf(' ', categoryAt) + 1;
+    const nameAt = line.indexOf(' ', statusAt) + 1;
+    const id = line.slice(0, categoryAt - 1);
+    const categoryId = line.slice(categoryAt, statusAt - 1);
+    const name = line.slice(nameAt);
+    // Most ids fit into a number, and converting through a number takes a third of the time.
+    animals.push({
+      id: (id.length < 16 ? BigInt(Number(id)) : BigInt(id)) as AnimalId,
+      name: name.includes('\\') ? unescaped(name) : name,
+      categoryId: (categoryId.length < 16 ? BigInt(Number(categoryId)) : BigInt(categoryId)) as CategoryId,
+      status: line.slice(statusAt, nameAt - 1) as PetStatus,
+    } satisfies Fields<Animal>);
+  }
+  return animals;
 }
 
 function unescaped(name: string): string {
-  return name.includes('\\')
-    ? name.replaceAll(/\\([n\\])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : '\\'))
-    : name;
+  return name.replaceAll(/\\([n\\])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : '\\'));
 }

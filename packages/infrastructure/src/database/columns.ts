@@ -102,7 +102,11 @@ export class Columns<Entity extends object> {
 
   /** The values of one row to insert, in the order of `listParameters`. */
   rowValuesOf(entity: Partial<Entity>): unknown[] {
-    return this.inserted.map(({ property, transformer }) => storedValue(entity[property], transformer));
+    const values: unknown[] = [];
+    for (const { property, transformer } of this.inserted) {
+      values.push(transformer ? transformer.to(entity[property]) : entity[property]);
+    }
+    return values;
   }
 
   /** The values to insert, as one array for each column. */
@@ -110,7 +114,7 @@ export class Columns<Entity extends object> {
     const columns: unknown[][] = [];
     for (const { property, transformer } of this.inserted) {
       const values: unknown[] = [];
-      for (const entity of entities) values.push(storedValue(entity[property], transformer));
+      for (const entity of entities) values.push(transformer ? transformer.to(entity[property]) : entity[property]);
       columns.push(values);
     }
     return columns;
@@ -147,10 +151,6 @@ export class Columns<Entity extends object> {
     ]);
     return Object.fromEntries(values) as Entity;
   }
-}
-
-function storedValue(value: unknown, transformer: ValueTransformer | undefined): unknown {
-  return transformer === undefined ? value : transformer.to(value);
 }
 
 /**
