@@ -81,11 +81,11 @@ describe('the cache of keys', () => {
     return found;
   }
 
-  function add(hash: string, revokedAt?: Instant): void {
-    const id = BigInt(`0x${hash}`);
+  function add(hash: string, revokedAt?: Instant, owner = hash): void {
+    const accountId = BigInt(`0x${owner}`) as AccountId;
     const key: AccountKey['key'] = {
-      accountId: id as AccountId,
-      id: id as ApiKeyId,
+      accountId,
+      id: BigInt(`0x${hash}`) as ApiKeyId,
       hash,
       ending: 'wxyz',
       name: undefined,
@@ -97,8 +97,8 @@ describe('the cache of keys', () => {
       replacedBy: undefined,
       lastUsedAt: undefined,
     };
-    stored.set(hash, { account: { ...account, id: id as AccountId }, key });
-    changed.add(id as AccountId);
+    stored.set(hash, { account: { ...account, id: accountId }, key });
+    changed.add(accountId);
   }
 
   const isCached = (hash: string) => {
@@ -129,18 +129,19 @@ describe('the cache of keys', () => {
     expect(queries).toHaveLength(4);
   });
 
-  it('removes the keys of a changed account, and keeps the others', async () => {
-    const [one = '', other = ''] = hashes(2);
-    for (const hash of [one, other]) {
-      add(hash);
-      await cache.find(hash);
-    }
+  it('removes all keys of a changed account, and keeps the others', async () => {
+    const [one = '', second = '', other = ''] = hashes(3);
+    add(one);
+    add(second, undefined, one);
+    add(other);
+    await Promise.all([one, second, other].map(async (hash) => cache.find(hash)));
     add(one, NOW);
     time += 250;
     // This use asks.
     expect(isCached(one)).toBe(true);
     await answered();
     expect(isCached(other)).toBe(true);
+    expect(isCached(second)).toBe(false);
     expect(await cache.find(one)).toMatchObject({ key: { revokedAt: NOW } });
   });
 

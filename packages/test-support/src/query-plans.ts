@@ -56,6 +56,7 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<re
   } finally {
     client.connect = connect;
   }
+  if (statements.length === 0) throw new Error('no statement was seen: connect during the work, with `explainingUrl`');
   return statements;
 }
 

@@ -12,7 +12,7 @@ const MOST_AGE = 1_000;
 const ASKED_EVERY = 250;
 /** Longest pause between two questions, in milliseconds. A purge keeps changes for longer. */
 export const MOST_PAUSE = 30_000;
-/** Most entries; then the oldest makes room. Full, it takes 60 MB. */
+/** Most entries; then the oldest makes room. Full, it takes 95 MB. */
 const MOST_ENTRIES = 100_000;
 /** Most hashes in one query. */
 const BATCH = 1_000;
@@ -44,6 +44,8 @@ export interface KeysFound {
  */
 export class KeyCache {
   private readonly entries = new Map<string, AccountKey>();
+  /** The hashes of each account's entries: a change costs by what the account has, not by all entries. */
+  private readonly hashes = new Map<AccountId, readonly string[]>();
   private readonly batch;
   private state: DatabaseState | undefined;
   private usedUntil = -Infinity;
@@ -86,9 +88,13 @@ export class KeyCache {
   }
 
   private learn({ state, changed, keys }: KeysFound, start: number): void {
-    if (!isContinued(this.state, state)) this.entries.clear();
-    if (changed.size > 0) {
-      for (const [hash, { account }] of this.entries) if (changed.has(account.id)) this.entries.delete(hash);
+    if (!isContinued(this.state, state)) {
+      this.entries.clear();
+      this.hashes.clear();
+    }
+    for (const id of changed) {
+      for (const hash of this.hashes.get(id) ?? []) this.entries.delete(hash);
+      this.hashes.delete(id);
     }
     this.state = state;
     this.nextQuestion = start + ASKED_EVERY;
@@ -98,9 +104,20 @@ export class KeyCache {
   }
 
   private keep(found: AccountKey): void {
-    const [first] = this.entries.size >= MOST_ENTRIES ? this.entries.keys() : [];
-    if (first !== undefined) this.entries.delete(first);
-    this.entries.set(found.key.hash, found);
+    const { hash } = found.key;
+    if (this.entries.has(hash)) return;
+    const [oldest] = this.entries.size >= MOST_ENTRIES ? this.entries.values() : [];
+    if (oldest !== undefined) this.forget(oldest);
+    this.entries.set(hash, found);
+    const { id } = found.account;
+    this.hashes.set(id, [...(this.hashes.get(id) ?? []), hash]);
+  }
+
+  private forget({ key: { hash }, account: { id } }: AccountKey): void {
+    this.entries.delete(hash);
+    const others = (this.hashes.get(id) ?? []).filter((each) => each !== hash);
+    if (others.length === 0) this.hashes.delete(id);
+    else this.hashes.set(id, others);
   }
 }
 

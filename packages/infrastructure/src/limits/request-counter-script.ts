@@ -49,7 +49,8 @@ local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
  * If `now` differs from Redis' clock by more than `tolerance` milliseconds, Redis' clock decides. Otherwise an instance with
  * a wrong clock and the others would begin new windows in turn, and each would reset the other's counts.
  *
- * A key expires once nothing in it can affect a decision. That is set when a minute begins. Ended fields of a key that is in use are removed a few at a time.
+ * A key expires once nothing in it can affect a decision. That is set when a minute begins. Ended fields of a key that is
+ * in use are removed a few at a time.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
   // Of a write at the end of a minute, read by an instance whose clock is as much behind as two clocks may differ.
