@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Account,
   type AccountId,
@@ -286,13 +287,21 @@ describe('keys on several instances', () => {
     const disable = `UPDATE api_keys SET disabled_at = now() WHERE id = ${key.id}`;
     const noted = () => ask(database.url, 'SELECT account_id FROM access_changes');
     const purge = () => repository.purge(instant(0));
+    // Transactions of other databases hold back what a snapshot has seen the end of.
+    const allEnded = () =>
+      until(async () => {
+        const past = `SELECT FROM access_changes WHERE transaction >= pg_snapshot_xmin(pg_current_snapshot())`;
+        return (await ask(database.url, past)).length === 0;
+      });
     await ask(database.url, disable);
+    await allEnded();
     await late.query('BEGIN');
     await late.query(`UPDATE accounts SET plan = 'pro' WHERE id = ${key.accountId}`);
     // Begins later, and ends before.
     await ask(database.url, disable);
     await purge();
     await late.query('COMMIT');
+    await allEnded();
     time = 59_999;
     await purge();
     expect(await noted()).toHaveLength(3);
@@ -302,6 +311,28 @@ describe('keys on several instances', () => {
     time = 120_000;
     await purge();
     expect(await noted()).toEqual([]);
+  });
+
+  it('are purged of a bulk of noted changes by statements of 1,000 rows', async () => {
+    const dataSource = await openDataSource({ connectionString: database.url }, entitySchemas);
+    closers.push(() => dataSource.destroy());
+    let time = 0;
+    const repository = new TypeOrmApiKeyRepository(dataSource, { now: () => time });
+    await ask(
+      database.url,
+      "INSERT INTO access_changes (transaction, account_id) SELECT '3', n FROM generate_series(1, 2500) AS n",
+    );
+    await repository.purge(instant(0));
+    time = 60_000;
+    let statements = 0;
+    const count = (message: unknown) => {
+      if ((message as { readonly name: string }).name === 'access changes delete') statements += 1;
+    };
+    subscribe('tracing:adoption-store:query:start', count);
+    await repository.purge(instant(0));
+    unsubscribe('tracing:adoption-store:query:start', count);
+    expect(statements).toBe(4);
+    expect(await ask(database.url, 'SELECT FROM access_changes')).toEqual([]);
   });
 
   it('are noted as changed by every column but the last use', async () => {

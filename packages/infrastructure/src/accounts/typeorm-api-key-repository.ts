@@ -28,7 +28,7 @@ import {
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
-import { deletePortions } from '../database/delete-portions.js';
+import { deletePortions, inPortions } from '../database/delete-portions.js';
 import { lookUpPrepared, queryPrepared, readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { accountOf, findLocked } from './account-queries.js';
@@ -89,10 +89,18 @@ const STATE_COLUMNS = 4;
 
 const SNAPSHOT = { name: 'current snapshot', text: 'SELECT pg_current_snapshot()::text' };
 
-/** Changes of transactions that had ended at the snapshot $1. */
+/** At most $2 changes of transactions that had ended at the snapshot $1. */
 const DELETE_CHANGES = {
   name: 'access changes delete',
-  text: 'DELETE FROM access_changes WHERE transaction < pg_snapshot_xmin($1::pg_snapshot)',
+  text: `
+    WITH deleted AS (
+      DELETE FROM access_changes WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM access_changes WHERE transaction < pg_snapshot_xmin($1::pg_snapshot)
+        ORDER BY transaction LIMIT $2
+      ))
+      RETURNING 1
+    )
+    SELECT count(*)::integer FROM deleted`,
 };
 
 /**
@@ -256,7 +264,10 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     const { kept } = this;
     if (kept !== undefined) {
       if (this.clock.now() < kept.at + 2 * MOST_PAUSE) return;
-      await queryPrepared(this.dataSource, DELETE_CHANGES, [kept.snapshot]);
+      await inPortions(async (most) => {
+        const [row] = await queryPrepared<[number]>(this.dataSource, DELETE_CHANGES, [kept.snapshot, most]);
+        return row?.[0] ?? 0;
+      });
     }
     const [row] = await readPrepared<[string]>(this.dataSource, SNAPSHOT, []);
     if (row !== undefined) this.kept = { snapshot: row[0], at: this.clock.now() };
