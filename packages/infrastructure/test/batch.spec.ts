@@ -5,12 +5,16 @@ import { DomainError, kernelErrors } from '@adoption-store/domain';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from '../src/database/batch.js';
 /** A batch that runs a single item with the same function as many. */
-function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
-  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
+function batchOf<Result>(
+  run: (items: readonly number[]) => Promise<readonly Result[]>,
+  most?: number,
+  atOnce?: number,
+) {
+  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most, atOnce);
 }
 
 /** A batch whose runs are ended by the test. */
-function controlled(most?: number) {
+function controlled(most?: number, atOnce?: number) {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   const run = (items: readonly number[]) =>
     new Promise<readonly string[]>((resolve, reject) => {
@@ -22,7 +26,7 @@ function controlled(most?: number) {
         },
       });
     });
-  return { batch: batchOf(run, most), runs };
+  return { batch: batchOf(run, most, atOnce), runs };
 }
 
 /** A batch waits a turn for more items. */
@@ -64,6 +68,32 @@ describe('a batch', () => {
     expect(runs.map(({ items }) => items.length)).toEqual([1, 32, 32, 5]);
     expect(runs.flatMap(({ items }) => items)).toEqual(Array.from({ length: 70 }, (_, item) => item));
     expect(await Promise.all(answers)).toHaveLength(70);
+  });
+
+  it('shares the items under way evenly among the runs that it may have at a time, unless they are few', async () => {
+    const { batch, runs } = controlled(32, 2);
+    const begin = (count: number) => Array.from({ length: count }, (_, item) => batch.add(item));
+    const answers = begin(1);
+    const sizes = () => runs.map(({ items }) => items.length);
+    answers.push(...begin(5));
+    await settled();
+    expect(sizes()).toEqual([1, 5]);
+    answers.push(...begin(20));
+    await settled();
+    expect(sizes()).toEqual([1, 5]);
+    runs[0]?.end();
+    await settled();
+    expect(sizes()).toEqual([1, 5, 13]);
+    runs[1]?.end();
+    await settled();
+    expect(sizes()).toEqual([1, 5, 13, 7]);
+    answers.push(...begin(100));
+    for (let run = 2; !batch.isIdle; run += 1) {
+      runs[run]?.end();
+      await settled();
+    }
+    expect(sizes()).toEqual([1, 5, 13, 7, 32, 32, 32, 4]);
+    expect(await Promise.all(answers)).toHaveLength(126);
   });
 
   it('fails all of its items, and no others, while the database is down', async () => {

@@ -5,6 +5,8 @@ import { callersTrace, queries } from './query-tracing.js';
 
 /** Default for the most items of one batch. */
 const MOST = 256;
+/** Fewer items aren't divided: a statement of their own would cost more than it saves. */
+const LEAST = 8;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -15,13 +17,15 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Combines concurrent calls into one piece of database work. One batch runs at a time. A call that arrives meanwhile
- * joins the next batch, which starts later than all of its calls. So no caller gets a result that is older than its
- * call. A single call runs immediately.
+ * Combines concurrent calls into one piece of database work. A call that arrives while a batch runs joins the next one,
+ * which starts later than all of its calls. So no caller gets a result that is older than its call. A single call runs
+ * immediately.
  */
 export class Batch<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
-  private isRunning = false;
+  /** The batches that run or gather their items, and the items that run. */
+  private batches = 0;
+  private running = 0;
   /** Whether the last run had several items. */
   private isShared = false;
 
@@ -31,20 +35,23 @@ export class Batch<Item, Result> {
    * @param alone returns the result of one item, within the time limit of `onDatabase`.
    * @param together returns for each item, in the same order, its result, or the error with which only this item fails.
    * @param most items in one batch.
+   * @param atOnce how many batches run at a time. They share the items under way evenly: with two, this process answers
+   *   one while the database works on the other. That pays where an item costs the database about as much as this process.
    */
   constructor(
     private readonly alone: (item: Item) => Promise<Result>,
     private readonly together: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
     private readonly most = MOST,
+    private readonly atOnce = 1,
   ) {}
 
   /** Whether no call is waiting for a result. */
   get isIdle(): boolean {
-    return !this.isRunning;
+    return this.batches === 0;
   }
 
   add(item: Item): Promise<Result> {
-    if (!this.isRunning && !this.isShared) return this.runAlone(item);
+    if (this.isIdle && !this.isShared) return this.runAlone(item);
     return new Promise((resolve, reject) => {
       this.waiting.push({
         item,
@@ -53,28 +60,39 @@ export class Batch<Item, Result> {
         resolve,
         reject,
       });
-      if (this.isRunning) return;
-      this.isRunning = true;
-      // The last batch was shared. Its callers are likely to arrive together again, so the first waits for the others.
-      void this.runWaiting();
+      // If the last batch was shared, its callers are likely to arrive together again. So the first waits for the others.
+      if (this.batches < this.atOnce) void this.runWaiting();
     });
   }
 
   private async runAlone(item: Item): Promise<Result> {
-    this.isRunning = true;
+    this.batches += 1;
+    this.running += 1;
     try {
       return await this.alone(item);
     } finally {
+      this.batches -= 1;
+      this.running -= 1;
       void this.runWaiting();
     }
   }
 
   private async runWaiting(): Promise<void> {
+    this.batches += 1;
     while (this.waiting.length > 0) {
       await othersToArrive(() => this.waiting.length, this.most);
-      await this.runBatch(this.waiting.splice(0, this.most));
+      const batch = this.waiting.splice(0, this.share());
+      this.running += batch.length;
+      await this.runBatch(batch);
+      this.running -= batch.length;
     }
-    this.isRunning = false;
+    this.batches -= 1;
+  }
+
+  /** How many items the next batch takes. */
+  private share(): number {
+    const even = Math.ceil((this.waiting.length + this.running) / this.atOnce);
+    return Math.min(this.most, Math.max(LEAST, even));
   }
 
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
