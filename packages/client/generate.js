@@ -1,11 +1,13 @@
 /**
- * Writes `src/generated.ts` for the build: the TypeScript types of the API's OpenAPI description, the names of its int64
- * properties, the POSTs without an Idempotency-Key, and the shape of each operation's result.
+ * Writes `src/generated.ts` for the build: the client's version, the TypeScript types of the API's OpenAPI description, the
+ * names of its int64 properties, the POSTs without an Idempotency-Key, and the shape of each operation's result.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8'));
 
 const description = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../apps/api/openapi.json'), 'utf8'),
@@ -56,6 +58,8 @@ const answers = Object.entries(description.paths).flatMap(([path, item]) =>
 writeFileSync(
   join(import.meta.dirname, 'src/generated.ts'),
   `// Made by generate.js of apps/api/openapi.json. The build makes it anew.
+
+export const version = '${version}';
 
 /** The properties of JSON bodies that are int64, and so bigints here. */
 export const int64Properties: ReadonlySet<string> = new Set(${JSON.stringify(int64Properties(description.components.schemas))});

@@ -3,13 +3,12 @@ import { ApiError, type FailedRequest } from './api-error.js';
 import { type Answer, type ResponseInfo, responseInfo } from './call.js';
 import { TimedOut, within } from './clock.js';
 import { warnIfDeprecated } from './deprecation.js';
-import { keyless } from './generated.js';
+import { keyless, version } from './generated.js';
 import { fromJson, toJson } from './json.js';
 import { Limiter } from './limiter.js';
 import { endOf, lossOf } from './no-response.js';
 import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
 import { backOff, isPassing, retryAfterOf } from './retry.js';
-import { version } from './version.js';
 
 /** Far more than any answer of the API. */
 const MOST_BYTES = 10 * 1024 * 1024;

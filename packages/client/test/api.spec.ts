@@ -36,12 +36,6 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-it("the client's version is its package's", () => {
-  const read = (name: string) => readFileSync(join(__dirname, '..', name), 'utf8');
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  expect(read('src/version.ts')).toContain(`'${version}'`);
-});
-
 it('has a method for each operation that is not deprecated', () => {
   const folder = join(__dirname, '../src');
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !/spec|generated/.test(file));
