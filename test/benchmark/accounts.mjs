@@ -47,6 +47,8 @@ export async function measureAccounts({ workloads = WORKLOADS, ...lengths }) {
   const rows = await measureSets(sets, { ...lengths, connections: [CONNECTIONS] }, rowsOf);
   const lookUps = [];
   for (const [name, kind] of kindsOf(LIST).filter(isInProcess)) {
+    // A service that wasn't used for half a minute has forgotten all keys.
+    if (kind.service === many.process) await showKeys(kind.service, keys);
     lookUps.push([name.split(' / ')[1], ...(await countLookUps(store, kind))].map(whole));
   }
   for (const { stop } of [...Object.values(few), ...Object.values(many), worker]) await stop();
