@@ -13,7 +13,6 @@ import {
   connectTo,
   createDatabase,
   EMPTY,
-  expectDatabaseErrors,
   explainingUrl,
   growingCosts,
   type RunStatement,
@@ -31,9 +30,6 @@ import { openDatabase } from './databases.js';
 import { everyUseCase } from './every-use-case.js';
 import { FILLS, FINISH, ROWS } from './large-tables.js';
 import { problemsOf } from './migration-rules.js';
-
-// A migration gives up a lock that it doesn't get, and tries again.
-expectDatabaseErrors('55P03');
 
 describe('migrations', () => {
   let database: TestDatabase;
@@ -70,22 +66,6 @@ describe('migrations', () => {
     });
     afterEach(() => other.end());
 
-    it('of a table in use, as by a backup, stops nobody for long, and runs once the table is free', async () => {
-      await query(`
-      ALTER TABLE messages DROP COLUMN request_id;
-      DELETE FROM migrations WHERE name = 'AddMessageRequestId1700000067000'`);
-      // pg_dump holds this lock on every table until it ends.
-      await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
-      const events: string[] = [];
-      const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
-      // Each read ends, although the lock for which the migration waits isn't free yet.
-      while (events.length === 0) await query('SELECT FROM messages');
-      expect(events[0]).toBe('A migration waits for a table that another transaction uses, perhaps a backup (try 1).');
-      await other.query('COMMIT');
-      await migrating;
-      expect(await query('SELECT request_id FROM messages')).toEqual([]);
-    });
-
     it('fills what SQL can’t: animals without a key are found by their names afterwards', async () => {
       await query(
         `INSERT INTO animals (name, category_id, status) SELECT 'E\u0301TOILE', 1, 'sold' FROM generate_series(1, 1001)`,
@@ -115,12 +95,8 @@ describe('migrations', () => {
   });
 });
 
-/** Released before there were rules, so it is never edited. */
-const LAST_WITHOUT_RULES = 1_700_000_067_000;
-
 it('no migration blocks others for long', async () => {
   for (const Migration of Object.values(migrations)) {
-    if (Number(Migration.name.slice(-13)) <= LAST_WITHOUT_RULES) continue;
     const migration: Pick<MigrationInterface, 'up' | 'transaction'> = new Migration();
     const statements: string[] = [];
     const query = async (text: string) => {
