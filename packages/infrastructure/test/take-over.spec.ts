@@ -89,8 +89,8 @@ describe('a database of the last commit before 1.0.0', () => {
     it('if it is of an earlier commit', async () => {
       await query(`DELETE FROM migrations WHERE name LIKE 'KeepPastSecrets%'`);
       await isRefused(
-        'it is of an earlier commit than the last one before 1.0.0, and lacks KeepPastSecretsTogether1700000082660: ' +
-          'start commit 2fe64686 on it once, or export the animals and import them into an empty database',
+        'it is of an earlier commit than the last one before 1.0.0: KeepPastSecretsTogether1700000082660 has not run. ' +
+          'Either start commit 2fe64686 on it once, or export the animals and import them into an empty database',
       );
     });
 

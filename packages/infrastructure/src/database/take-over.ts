@@ -96,8 +96,8 @@ function requireLast(names: ReadonlySet<string>): void {
   const missing = FORMER.filter((name) => !names.has(name));
   const unknown = [...names].filter((name) => !FORMER.includes(name));
   if (missing.length > 0) {
-    const what = `it is of an earlier commit than the last one before 1.0.0, and lacks ${missing.join(', ')}`;
-    throw new Error(`${what}: ${AS_COMMIT}, or export the animals and import them into an empty database`);
+    const what = `it is of an earlier commit than the last one before 1.0.0: ${missing[0]} has not run`;
+    throw new Error(`${what}. Either ${AS_COMMIT}, or export the animals and import them into an empty database`);
   }
   if (unknown.length > 0)
     throw new Error(`it has migrations that no release knows, ${unknown.join(', ')}: restore its backup`);
