@@ -21,8 +21,7 @@ it('each setting is read by an app, or where the store is opened', () => {
 const FIXED = /(?:HOST|PORT)$|^DATABASE_(?:POOL|DIRECT)|^DATA_DIR$/;
 
 it('compose passes each setting, and .env.example names each that is read from docker/.env', () => {
-  const read = (file: string) => readFileSync(join(__dirname, '../../docker', file), 'utf8');
-  const [compose, example] = [read('compose.yaml'), read('.env.example')];
+  const [compose, example] = [docker('compose.yaml'), docker('.env.example')];
   const names = Object.keys({ ...apiSettings, ...portalSettings, ...workerSettings }).filter(
     (name) => !FIXED.test(name),
   );
@@ -30,6 +29,16 @@ it('compose passes each setting, and .env.example names each that is read from d
   const variables = new Set(Array.from(compose.matchAll(/(?<!\$)\$\{([A-Z]\w*)/g), ([, name = '']) => name));
   expect([...variables].filter((name) => !new RegExp(`^(?:# )?${name}=`, 'm').test(example))).toEqual([]);
 });
+
+it('the page without containers names each variable of the proxy’s configuration', () => {
+  const page = docker('without-containers.md');
+  const names = Array.from(docker('haproxy/haproxy.cfg').matchAll(/\$\{([A-Z0-9_]+)/g), ([, name = '']) => name);
+  expect(names.filter((name) => !page.includes(`\n${name}=`))).toEqual([]);
+});
+
+function docker(file: string): string {
+  return readFileSync(join(__dirname, '../../docker', file), 'utf8');
+}
 
 function sourcesIn(folder: string): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));

@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-import { load } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
 import { startApi, startWorker } from './services.mjs';
@@ -20,7 +18,7 @@ const LEAST = { ofOne: 0.9, ofById: 0.85, ofProcess: 0.85 };
 const CONNECTIONS = 32;
 
 /** Compares 1,000 accounts and many with one, each counted in the API's own process and in Redis. */
-export async function measureAccounts({ workloads = WORKLOADS, ...lengths }) {
+export async function measureAccounts({ workloads = WORKLOADS, windows = 15 }) {
   const redis = await openRedis();
   if (redis === undefined) return undefined;
   const store = await openStore();
@@ -43,22 +41,17 @@ export async function measureAccounts({ workloads = WORKLOADS, ...lengths }) {
       ]),
     );
   const groups = GROUPS.map((group) => group.filter((name) => workloads.includes(name)));
-  const sets = groups.map((group) => [group, Object.fromEntries(group.flatMap(kindsOf))]);
-  const rows = await measureSets(sets, { ...lengths, connections: [CONNECTIONS] }, rowsOf);
-  const lookUps = [];
-  for (const [name, kind] of kindsOf(LIST).filter(isInProcess)) {
-    // A service that wasn't used for half a minute has forgotten all keys.
-    if (kind.service === many.process) await showKeys(kind.service, keys);
-    lookUps.push([name.split(' / ')[1], ...(await countLookUps(store, kind))].map(whole));
-  }
+  const sets = groups
+    .filter((group) => group.length > 0)
+    .map((group) => [group, Object.fromEntries(group.flatMap(kindsOf))]);
+  const rows = await measureSets(sets, { windows, connections: [CONNECTIONS] }, rowsOf);
   for (const { stop } of [...Object.values(few), ...Object.values(many), worker]) await stop();
   await store.close();
   redis.close();
   const head = ['Workload', 'Accounts', 'In process, requests/s', 'µs', 'p99 ms', `÷ one account (${LEAST.ofOne})`];
   head.push(`÷ by id (${LEAST.ofById})`, 'in Redis, requests/s', 'µs', 'p99 ms', `÷ in process (${LEAST.ofProcess})`);
-  const how = `${about(lengths, store.version)} ${CONNECTIONS} connections. Each account has one key. In brackets the bars of 1,000 accounts and of one.`;
-  const headOfLookUps = ['Accounts', 'Requests/s', 'keys looked up a second', 'transactions a second'];
-  return `${how}\n\n${table(head, rows)}\n\nDuring the ${LIST}, in process:\n\n${table(headOfLookUps, lookUps)}`;
+  const how = `${CONNECTIONS} connections. Each account has one key. In brackets the bars of 1,000 accounts and of one.`;
+  return `${about(`${windows} windows of 1 s`, store.version)} ${how}\n\n${table(head, rows)}`;
 }
 
 /** The first sight of a key costs more than is measured here. */
@@ -74,41 +67,20 @@ async function showKeys({ origin }, keys) {
 }
 
 const numbersOf = (workload) => (workload === LIST ? [THOUSAND, MANY, 1] : [THOUSAND, 1]);
-const isInProcess = ([name]) => name.endsWith('process');
 
-function rowsOf(_, connections, results) {
+function rowsOf(group, connections, results) {
   const figuresOf = (each) => [whole(middle(each, 'rate')), whole(middle(each, 'cpu')), middle(each, 'p99').toFixed(1)];
   const compared = (each, others, least) => (others === undefined ? '' : judged(ratio(each, others), { least }));
-  return Object.entries(results)
-    .filter(isInProcess)
-    .map(([name, own]) => {
-      const [workload, number] = name.split(' / ');
-      const bars = Number(number) === MANY ? {} : LEAST;
+  return group.flatMap((workload) =>
+    numbersOf(workload).map((number) => {
+      const bars = number === MANY ? {} : LEAST;
+      const own = results[`${workload} / ${number} / process`];
       const inRedis = results[`${workload} / ${number} / redis`];
-      const one = number === '1' ? undefined : results[`${workload} / 1 / process`];
+      const one = number === 1 ? undefined : results[`${workload} / 1 / process`];
       const byId = workload === '?id=N' ? results[`by id / ${number} / process`] : undefined;
       const ratios = [compared(own, one, bars.ofOne), compared(own, byId, bars.ofById)];
       const toProcess = compared(inRedis, own, bars.ofProcess);
       return [workload, whole(number), ...figuresOf(own), ...ratios, ...figuresOf(inRedis), toProcess];
-    });
-}
-
-/** PostgreSQL's statistics are up to a second late, so they are read while the load goes on. */
-async function countLookUps({ client }, { service, requests }) {
-  const [seconds, before] = [5, 4];
-  const count = async () => {
-    const { rows } = await client.query(`
-      SELECT indexes.idx_scan + seq_tup_read AS keys, xact_commit AS transactions
-      FROM pg_stat_user_indexes AS indexes JOIN pg_stat_user_tables USING (relid), pg_stat_database
-      WHERE indexrelname = 'api_keys_hash_key' AND datname = current_database()`);
-    return rows[0];
-  };
-  const loaded = load(service, requests, { connections: CONNECTIONS, seconds: before + seconds });
-  await setTimeout(before * 1_000);
-  const first = await count();
-  await setTimeout(seconds * 1_000);
-  const last = await count();
-  const { rate } = await loaded;
-  const rates = ['keys', 'transactions'].map((name) => (last[name] - first[name]) / seconds);
-  return [rate, ...rates];
+    }),
+  );
 }

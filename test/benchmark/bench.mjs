@@ -8,7 +8,6 @@ import { measureComparison } from './compare.mjs';
 import { leaveCoreToService } from './cores.mjs';
 import { hasWrk } from './load.mjs';
 import { write } from './results-page.mjs';
-import { peerNames } from './services.mjs';
 import { measureSizing } from './sizing.mjs';
 import { measureThroughput } from './throughput.mjs';
 import { measureWebhooks } from './webhooks.mjs';
@@ -25,36 +24,28 @@ const benchmarks = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    accounts: { type: 'string', default: '1' },
     build: { type: 'string' },
     connections: { type: 'string' },
-    peers: { type: 'string' },
-    seconds: { type: 'string' },
     windows: { type: 'string' },
     workloads: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
-const listOf = (name) => values[name]?.split(',').filter(Boolean);
+const options = {
+  build: values.build,
+  connections: values.connections?.split(',').map(Number),
+  windows: values.windows && Number(values.windows),
+  workloads: values.workloads?.split(','),
+};
 
 known('benchmark', positionals, Object.keys(benchmarks));
-known('workload', listOf('workloads') ?? [], WORKLOADS);
-known('peer', listOf('peers') ?? [], peerNames);
+known('workload', options.workloads ?? [], WORKLOADS);
 if (!hasWrk) refuse('the load generator wrk isn’t installed (https://github.com/wg/wrk)');
 leaveCoreToService();
-const options = {
-  accounts: Number(values.accounts),
-  build: values.build,
-  connections: listOf('connections')?.map(Number),
-  peers: listOf('peers'),
-  workloads: listOf('workloads'),
-};
 for (const [name, measure] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  // A window of webhooks has no fixed length; few of them are long enough.
-  const { seconds = 1, windows = name === 'webhooks' ? 5 : 15 } = values;
-  const text = await measure({ ...options, seconds: Number(seconds), windows: Number(windows) });
+  const text = await measure(options);
   if (text === undefined) continue;
   console.log(`\n${text}`);
   if (values.write) write(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, text);

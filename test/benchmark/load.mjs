@@ -20,7 +20,7 @@ export async function load({ origin, pid }, requests, { connections, seconds }) 
   const begin = cpuSeconds(pid);
   const { count, duration, p99 } = await wrk(origin, requests, connections, seconds);
   const cpu = ((cpuSeconds(pid) - begin) / count) * 1e6;
-  return { count, rate: count / duration, p99, cpu };
+  return { rate: count / duration, p99, cpu };
 }
 
 /** Processor time of the process with all its threads, user and system, from proc(5); 100 ticks a second. */

@@ -1,6 +1,6 @@
 /**
- * Receivers of webhooks, in a process of their own. At `/` they answer at once, at any other path never. The parent sends the
- * number of deliveries to wait for, and gets the seconds between the first and the last of them.
+ * Receivers of webhooks, in a process of their own. The parent sends the number of deliveries to wait for, and gets the
+ * seconds between the first and the last of them.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -19,7 +19,6 @@ process.on('disconnect', () => process.exit());
 const ports = [];
 for (let receiver = 0; receiver < RECEIVERS; receiver++) {
   const server = createServer((request, response) => {
-    if (request.url !== '/') return;
     request.resume().once('end', () => {
       response.writeHead(204).end();
       count(`${receiver} ${request.headers['webhook-id']}`);

@@ -16,12 +16,11 @@ export function write(title, text) {
   execFileSync('npx', ['prettier', '--write', page], { stdio: 'ignore' });
 }
 
-/** When and where a benchmark ran, without the machine's name. Not all windows have a fixed length. */
-export function about({ seconds, windows }, postgres) {
+/** When, where and how long a benchmark ran, without the machine's name. */
+export function about(length, postgres) {
   const cores = cpus();
   const machine = `${cores.length} cores (${cores[0].model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB`;
   const held = isHeld ? 'the service held to one core' : '**all processes on all cores**';
-  const length = seconds === undefined ? `${windows} windows` : `${windows} windows of ${seconds} s`;
   const software = `Node.js ${process.versions.node}, PostgreSQL ${postgres}`;
   return `${new Date().toISOString().slice(0, 10)}, ${machine}, ${software}, ${length}, ${held}.`;
 }

@@ -1,9 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import ts from 'typescript';
 import { onOwnCore } from './cores.mjs';
 
 export const root = join(import.meta.dirname, '../..');
@@ -11,7 +10,6 @@ export const root = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** The Node.js flags of a start script. */
 const flagsOf = (script) => /exec node (.*?)\s*apps\//.exec(scripts[script])[1].split(' ').filter(Boolean);
-const FLAGS = flagsOf('start:api');
 const LISTENS = /Address {2}(\S+)\/v1/;
 
 /** The short id of the commit that a build is of. */
@@ -21,7 +19,7 @@ export function commitOf(build) {
 
 /** Starts the API of a build as a process of its own, and waits until it is ready. */
 export function startApi(env, build = root) {
-  return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: FLAGS, ready: LISTENS });
+  return start({ program: join(build, 'apps/api/dist/main.js'), env, flags: flagsOf('start:api'), ready: LISTENS });
 }
 
 /** Starts the worker of a build, on the service's core or beside the measured service. */
@@ -32,49 +30,23 @@ export function startWorker(env, { build = root, isBeside = false } = {}) {
   return start({ program, env: worker, flags: flagsOf('start:worker'), ready, isBeside });
 }
 
-const EXPERT = () => 'test/benchmark/peers/expert.mjs';
-const PEERS = {
-  expert: { program: EXPERT },
-  'expert with our flags': { program: EXPERT, flags: FLAGS },
-  sharing: { program: EXPERT, args: ['--sharing'] },
-  nest: { program: compileNest },
-};
-export const peerNames = Object.keys(PEERS);
-
-/** Starts one of the compared services, see peers/. */
-export function startPeer(name, env) {
-  const { program, args, flags = [] } = PEERS[name];
-  return start({ program: join(root, program()), args, env, flags, ready: LISTENS });
-}
-
-/** Compiled here, because no version of Node.js runs decorators. */
-function compileNest() {
-  const source = readFileSync(join(import.meta.dirname, 'peers/nest.ts'), 'utf8');
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.ESNext,
-      experimentalDecorators: true,
-      emitDecoratorMetadata: true,
-      useDefineForClassFields: false,
-    },
-  });
-  mkdirSync(join(root, 'test/dist'), { recursive: true });
-  writeFileSync(join(root, 'test/dist/nest-peer.js'), outputText);
-  return 'test/dist/nest-peer.js';
+export function startExpert(env) {
+  return start({ program: join(import.meta.dirname, 'expert.mjs'), env, flags: [], ready: LISTENS });
 }
 
 /** The service prints its address when `ready`. */
-async function start({ program, env, args = [], flags, ready, isBeside = false }) {
+async function start({ program, env, flags, ready, isBeside = false }) {
   const startedAt = performance.now();
-  const given = [...flags, program, ...args];
+  const given = [...flags, program];
   const [command, all] = isBeside ? [process.execPath, given] : onOwnCore(process.execPath, given);
   const child = spawn(command, all, { env: { METRICS_PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   // A benchmark that fails stops none.
-  process.once('exit', () => child.kill());
+  const kill = () => child.kill();
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   const { stdout, stderr } = child;
   let output = '';
-  // Ours print it on standard error, the peers on standard output.
+  // Ours print it on standard error, the expert on standard output.
   const origin = await new Promise((resolve, reject) => {
     const read = (chunk) => {
       output += String(chunk);
@@ -91,8 +63,8 @@ async function start({ program, env, args = [], flags, ready, isBeside = false }
   stdout.resume();
   stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
-  const stop = async (signal = 'SIGTERM') => {
-    child.kill(signal);
+  const stop = async () => {
+    child.kill();
     await exited;
   };
   return { origin, pid: child.pid, startedAt, exited, stop };

@@ -53,7 +53,7 @@ export async function measureSizing() {
   for (const { stop } of [...apis, worker]) await stop();
   await store.close();
   redis.close();
-  const how = about({ seconds: SECONDS, windows: 1 }, store.version);
+  const how = about(`a window of ${SECONDS} s for each rate`, store.version);
   const head = ['Requests', 'a second', 'API, µs each', 'PostgreSQL, µs', 'Redis, µs', 'Worker, µs'];
   return `${how} Two instances with their access log, Redis and a worker. ${sizes}\n\n${table(head, figures)}`;
 }

@@ -68,17 +68,17 @@ async function fill(client, table, animals) {
   await client.query(`VACUUM ANALYZE ${table}`);
 }
 
-/** The peers' own database on the same server, with as many animals and the same key. Returns their environment. */
-export async function openPeers({ client, url, env }, animals, key) {
-  await client.query('CREATE DATABASE peers');
-  const own = beside(url, 'peers');
-  const peers = new pg.Client(own);
-  await peers.connect();
-  await peers.query(readFileSync(join(import.meta.dirname, 'peers/schema.sql'), 'utf8'));
-  await fill(peers, 'pets', animals);
+/** The expert's own database on the same server, with as many animals and the same key. Returns its environment. */
+export async function openExpertsDatabase({ client, url, env }, animals, key) {
+  await client.query('CREATE DATABASE expert');
+  const own = beside(url, 'expert');
+  const expert = new pg.Client(own);
+  await expert.connect();
+  await expert.query(readFileSync(join(import.meta.dirname, 'expert.sql'), 'utf8'));
+  await fill(expert, 'pets', animals);
   const hash = createHash('sha256').update(key).digest();
-  await peers.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', ${LIMIT}, ${LIMIT})`, [hash]);
-  await peers.end();
+  await expert.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', ${LIMIT}, ${LIMIT})`, [hash]);
+  await expert.end();
   return { ...env, DATABASE_URL: own };
 }
 

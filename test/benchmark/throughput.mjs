@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { load, memory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
-import { peerNames, startApi, startPeer, startWorker } from './services.mjs';
-import { openAccounts, openPeers, openStore } from './store.mjs';
+import { startApi, startExpert, startWorker } from './services.mjs';
+import { openAccounts, openExpertsDatabase, openStore } from './store.mjs';
 import { measureSets, median, middle, ratio } from './turns.mjs';
 import { ANIMALS, walkPages, withKeys, WORKLOADS, workloadsOf } from './workloads.mjs';
 
@@ -23,50 +23,46 @@ const LEAST = {
 const MOST_P99 = { 'later pages': { 32: 1.2, 256: 1.2 }, mix: { 32: 1.2, 256: 1.2 } };
 const [MOST_START, MOST_MEMORY] = [1_400, 220];
 
-/** Compares the API with its peers: rates, latencies, processor time, start and memory. */
-export async function measureThroughput(options) {
-  const { workloads = WORKLOADS, peers = peerNames, connections = CONNECTIONS, ...lengths } = options;
+/** Compares the API with the expert's: rates, latencies, processor time, start and memory. */
+export async function measureThroughput({ workloads, connections = CONNECTIONS, windows = 15 }) {
   const store = await openStore();
   await store.fill(ANIMALS);
   const [key] = await openAccounts(store, 1);
-  const peersEnv = await openPeers(store, ANIMALS, key);
-  const starts = {
-    ours: () => startApi(store.settings),
-    ...Object.fromEntries(peers.map((peer) => [peer, () => startPeer(peer, peersEnv)])),
-  };
-  const services = {};
-  for (const [name, start] of Object.entries(starts)) services[name] = await start();
+  const expertsEnv = await openExpertsDatabase(store, ANIMALS, key);
+  const starts = { ours: () => startApi(store.settings), expert: () => startExpert(expertsEnv) };
+  const services = { ours: await starts.ours(), expert: await starts.expert() };
   // It publishes what is written.
   const worker = await startWorker(store.env, { isBeside: true });
   const pages = await walkPages(services.ours.origin, key);
-  const requests = { ours: workloadsOf(pages.ours), peers: workloadsOf(pages.peers) };
-  // The peers have no `?id=`.
-  requests.peers['?id=N'] = requests.peers['by id'];
-  const requestsOf = (name, workload) => withKeys(requests[name === 'ours' ? name : 'peers'][workload], [key]);
-  const kindsOf = (workload) =>
-    Object.entries(services).map(([name, service]) => [name, { service, requests: requestsOf(name, workload) }]);
-  const sets = workloads.map((workload) => [workload, Object.fromEntries(kindsOf(workload))]);
-  const rows = await measureSets(sets, { ...lengths, connections }, rowsOf);
+  const requests = { ours: workloadsOf(pages.ours), expert: workloadsOf(pages.expert) };
+  // The expert has no `?id=`.
+  requests.expert['?id=N'] = requests.expert['by id'];
+  const kindOf = (name, workload) => ({
+    service: services[name],
+    requests: withKeys(requests[name][workload], [key]),
+  });
+  const sets = (workloads ?? WORKLOADS).map((workload) => [
+    workload,
+    { ours: kindOf('ours', workload), expert: kindOf('expert', workload) },
+  ]);
+  const rows = await measureSets(sets, { windows, connections }, rowsOf);
   for (const { stop } of Object.values(services)) await stop();
-  const compared = peers.flatMap((peer) => [`÷ ${peer}`, `${peer}, µs`]);
-  const head = ['Workload', 'Connections', 'Ours, requests/s', 'ours, µs', 'least ÷ expert', ...compared, 'p99 ms'];
-  head.push('most ÷ expert', 'p99 ÷ expert');
-  const text = [`${about(lengths, store.version)} Our rate, and its ratio to each peer’s:`, table(head, rows)];
-  if (options.workloads === undefined) text.push(await measureFresh(starts, key, (name) => requestsOf(name, 'mix')));
+  const head = ['Workload', 'Connections', 'Ours, requests/s', 'ours, µs', 'least ÷ expert', '÷ expert', 'expert, µs'];
+  head.push('p99 ms', 'most ÷ expert', 'p99 ÷ expert');
+  const how = `${about(`${windows} windows of 1 s`, store.version)} Our rate, and its ratio to the expert’s:`;
+  const text = [how, table(head, rows)];
+  if (workloads === undefined) text.push(await measureFresh(starts, key, (name) => kindOf(name, 'mix').requests));
   await worker.stop();
   await store.close();
   return text.join('\n\n');
 }
 
-function rowsOf(workload, connections, { ours, ...peers }) {
+function rowsOf(workload, connections, { ours, expert }) {
   const [least, most] = [LEAST, MOST_P99].map((bars) => bars[workload]?.[connections]);
-  const compared = Object.entries(peers).flatMap(([peer, theirs]) => {
-    const bar = (peer === 'expert' && least) || 1;
-    return [judged(ratio(ours, theirs), { least: bar }), whole(middle(theirs, 'cpu'))];
-  });
-  const figures = [whole(middle(ours, 'rate')), whole(middle(ours, 'cpu')), least ?? '', ...compared];
-  const p99 = peers.expert && judged(ratio(ours, peers.expert, 'p99'), { most: most ?? 1 });
-  return [[workload, connections, ...figures, middle(ours, 'p99').toFixed(1), most ?? '', p99 ?? '']];
+  const figures = [whole(middle(ours, 'rate')), whole(middle(ours, 'cpu'))];
+  const rate = [least ?? '', judged(ratio(ours, expert), { least: least ?? 1 }), whole(middle(expert, 'cpu'))];
+  const p99 = [middle(ours, 'p99').toFixed(1), most ?? '', judged(ratio(ours, expert, 'p99'), { most: most ?? 1 })];
+  return [[workload, connections, ...figures, ...rate, ...p99]];
 }
 
 /** The time to the first response and the memory of new processes. */

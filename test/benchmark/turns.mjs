@@ -4,13 +4,13 @@ import { load } from './load.mjs';
  * Loads the kinds of each set, `[name, kinds]`, in turns, with each number of connections. Returns the rows that `rowsOf`
  * makes of the set's name, the number of connections and the results.
  */
-export async function measureSets(sets, { connections, ...lengths }, rowsOf) {
+export async function measureSets(sets, { connections, windows }, rowsOf) {
   const rows = [];
   for (const [name, kinds] of sets) {
     // Long enough for V8 to optimise each service's code, whatever the length of a window.
     await inTurns(kinds, { connections: 32, seconds: 5, windows: 1 });
     for (const count of connections) {
-      const made = rowsOf(name, count, await inTurns(kinds, { ...lengths, connections: count }));
+      const made = rowsOf(name, count, await inTurns(kinds, { connections: count, seconds: 1, windows }));
       for (const row of made) console.log(row.join(' | '));
       rows.push(...made);
     }
@@ -24,18 +24,15 @@ export async function measureSets(sets, { connections, ...lengths }, rowsOf) {
  */
 async function inTurns(kinds, { connections, seconds, windows }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
+  const turns = Object.entries(kinds);
   for (let window = 0; window < windows; window++) {
-    for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
+    for (const [name, { service, requests }] of turns) {
       results[name].push(await load(service, requests, { connections, seconds }));
     }
+    // Each round begins with another service, so that periodic disturbances affect all of them.
+    turns.push(turns.shift());
   }
   return results;
-}
-
-/** Each round begins with another service, so that periodic disturbances affect all of them. */
-export function turned(entries, window) {
-  const begin = window % entries.length;
-  return [...entries.slice(begin), ...entries.slice(0, begin)];
 }
 
 /** The median of one figure over all windows. */

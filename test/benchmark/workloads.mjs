@@ -38,10 +38,10 @@ export function workloadsOf(laterPages) {
   };
 }
 
-/** Walks all pages of 20 by status at the API. Returns the paths of the later ones, at the API and at its peers. */
+/** Walks all pages of 20 by status at the API. Returns the paths of the later ones, at the API and at the expert's. */
 export async function walkPages(origin, key) {
   const ours = [];
-  const peers = [];
+  const expert = [];
   for (const status of STATUSES) {
     let path = `/v1/pets?limit=20&status=${status}`;
     for (;;) {
@@ -51,10 +51,10 @@ export async function walkPages(origin, key) {
       if (next === undefined) break;
       path = next.slice(origin.length);
       ours.push(path);
-      peers.push(`/v1/pets?limit=20&status=${status}&after=${last.id}`);
+      expert.push(`/v1/pets?limit=20&status=${status}&after=${last.id}`);
     }
   }
-  return { ours, peers };
+  return { ours, expert };
 }
 
 /** All requests and all keys, each request with one key: pairs of all with all would be a million. */

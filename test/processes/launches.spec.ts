@@ -20,15 +20,6 @@ describe('started by npm start', () => {
     expect(left()).toEqual([]);
   };
 
-  it('SIGTERM only to the launcher ends everything', async () => {
-    await services.hasServed();
-    // An earlier version left such a file on a full disk.
-    await writeFile(join(services.folder, 'portal-secret'), '', { mode: 0o600 });
-    const { launcher } = await services.startAll();
-    expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-    expectNothingLeft();
-  });
-
   it('a Ctrl-C while it is still starting leaves nothing', async () => {
     const settings = { DATA_DIR: services.folder, ...ANY_PORTS };
     const launcher = services.track(new Running(START, [], settings, { detached: true }));
@@ -49,10 +40,10 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  it('a killed launcher leaves nothing', async () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('%s only to the launcher ends everything', async (signal) => {
     await services.hasServed();
     const { launcher } = await services.startAll();
-    await launcher.stop('SIGKILL');
+    await launcher.stop(signal);
     await nothingIsLeft();
   });
 

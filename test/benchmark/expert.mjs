@@ -1,15 +1,11 @@
 /**
  * A service written by hand for the catalogue only: bare Fastify and pg, prepared statements, keys and counters in
- * memory, response schemas, and only the rules of the catalogue. Numbers are doubles. Its tables are in schema.sql. With `--sharing`,
- * concurrent reads share one query and the text of its page, and concurrent writes share one transaction.
+ * memory, response schemas, and only the rules of the catalogue. Numbers are doubles. Its tables are in expert.sql.
  */
-import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import fastJson from 'fast-json-stringify';
 import Fastify from 'fastify';
 import pg from 'pg';
 
-const sharing = process.argv.includes('--sharing');
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 
@@ -38,78 +34,12 @@ const queries = {
     values: [wanted, after, limit],
   }),
   byId: (id) => ({ name: 'by-id', text: `SELECT ${COLUMNS} FROM pets WHERE id = $1`, values: [id] }),
-  byIds: (ids) => ({ name: 'by-ids', text: `SELECT ${COLUMNS} FROM pets WHERE id = ANY($1)`, values: [ids] }),
   add: ({ name, categoryId, status: given }) => ({
     name: 'add',
     text: 'INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id',
     values: [name, categoryId, given ?? 'available'],
   }),
-  addAll: (animals) => ({
-    name: 'add-all',
-    text: `INSERT INTO pets (name, category_id, status)
-      SELECT * FROM unnest($1::text[], $2::bigint[], $3::pet_status[]) RETURNING id`,
-    values: [
-      animals.map(({ name }) => name),
-      animals.map(({ categoryId }) => categoryId),
-      animals.map((animal) => animal.status ?? 'available'),
-    ],
-  }),
 };
-
-/** Runs one batch at a time; items that arrive meanwhile are in the next one. */
-function batching(run) {
-  let waiting = [];
-  let isRunning = false;
-  const next = async () => {
-    isRunning = true;
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, 256);
-      try {
-        const results = await run(batch.map(({ item }) => item));
-        batch.forEach(({ resolve }, index) => resolve(results[index]));
-      } catch (error) {
-        batch.forEach(({ reject }) => reject(error));
-      }
-    }
-    isRunning = false;
-  };
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (!isRunning) void next();
-    });
-}
-
-const batchers = new Map();
-const sharedList = (wanted, after, limit) => {
-  const shape = `${wanted} ${after}`;
-  let batcher = batchers.get(shape);
-  if (!batcher) {
-    if (batchers.size > 1_000) batchers.clear();
-    batcher = batching(async (limits) => {
-      const most = Math.max(...limits);
-      const { rows } = await pool.query(wanted ? queries.listByStatus(wanted, after, most) : queries.list(after, most));
-      return limits.map((each) => (each === most ? rows : rows.slice(0, each)));
-    });
-    batchers.set(shape, batcher);
-  }
-  return batcher(limit);
-};
-const list = async (wanted, after, limit) =>
-  sharing
-    ? sharedList(wanted, after, limit)
-    : (await pool.query(wanted ? queries.listByStatus(wanted, after, limit) : queries.list(after, limit))).rows;
-const sharedById = batching(async (ids) => {
-  const { rows } = await pool.query(queries.byIds([...new Set(ids)]));
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id));
-});
-const byId = async (id) => (sharing ? sharedById(id) : (await pool.query(queries.byId(id))).rows[0]);
-const sharedAdd = batching(async (animals) => {
-  const { rows } = await pool.query(queries.addAll(animals));
-  return rows.map(({ id }) => id);
-});
-const add = async (animal) => (sharing ? sharedAdd(animal) : (await pool.query(queries.add(animal))).rows[0].id);
 
 const PLAN = `SELECT per_minute AS "perMinute", per_day AS "perDay" FROM api_keys WHERE key_hash = $1`;
 const keys = new Map();
@@ -148,17 +78,6 @@ function count({ token, perMinute, perDay }) {
     : { isAdmitted, limit: perDay, remaining: perDay - usage.dayUsed, reset: (day + 1) * 86_400 };
 }
 
-const writePage = fastJson({ type: 'array', items: pet });
-const texts = new WeakMap();
-
-/** The JSON text of each page, shared by requests that share rows. */
-function textOf(rows, page, reply) {
-  const text = texts.get(rows) ?? Buffer.from(writePage(page));
-  texts.set(rows, text);
-  reply.type('application/json; charset=utf-8');
-  return text;
-}
-
 const app = Fastify({ logger: false });
 const refuse = (reply, code, message, number) => reply.code(number).send({ code, message, status: number });
 
@@ -195,13 +114,16 @@ app.get(
     },
   },
   async ({ query, protocol, host }, reply) => {
-    const rows = await list(query.status, query.after, query.limit + 1);
-    if (rows.length <= query.limit) return sharing ? textOf(rows, rows, reply) : rows;
+    const more = query.limit + 1;
+    const { rows } = await pool.query(
+      query.status ? queries.listByStatus(query.status, query.after, more) : queries.list(query.after, more),
+    );
+    if (rows.length <= query.limit) return rows;
     const page = rows.slice(0, query.limit);
     const filter = query.status ? `&status=${query.status}` : '';
     const next = `${protocol}://${host}/v1/pets?limit=${query.limit}${filter}&after=${page.at(-1).id}`;
     reply.header('link', `<${next}>; rel="next"`);
-    return sharing ? textOf(rows, page, reply) : page;
+    return page;
   },
 );
 
@@ -209,8 +131,8 @@ app.get(
   '/v1/pets/:petId',
   { schema: { params: { type: 'object', properties: { petId: { type: 'integer' } } }, response: { 200: pet } } },
   async ({ params }, reply) => {
-    const found = await byId(params.petId);
-    return found ?? refuse(reply, 'not_found', 'there is no such animal', 404);
+    const { rows } = await pool.query(queries.byId(params.petId));
+    return rows[0] ?? refuse(reply, 'not_found', 'there is no such animal', 404);
   },
 );
 
@@ -227,7 +149,8 @@ app.post(
     },
   },
   async ({ body, protocol, host }, reply) => {
-    const id = await add(body);
+    const { rows } = await pool.query(queries.add(body));
+    const [{ id }] = rows;
     reply.code(201).header('location', `${protocol}://${host}/v1/pets/${id}`);
     return { id, name: body.name, categoryId: body.categoryId, status: body.status ?? 'available' };
   },
