@@ -176,18 +176,20 @@ it('an upgrade and the way back fail no request and lose no event, also if the m
     expect(await startMigrate().finished()).toMatchObject(MIGRATED);
     expect(await progress()).toEqual(DONE);
 
-    const upgraded = track(await startApi(settings, next.api));
-    const worker = track(await startWorker(settings, next.worker));
+    const [upgraded, worker] = await Promise.all([startApi(settings, next.api), startWorker(settings, next.worker)]);
+    track(upgraded);
+    track(worker);
     follower.origin = upgraded.origin;
     const upgradedLoad = startLoad(upgraded.origin);
     await goOn(oldLoad, upgradedLoad);
 
     // The way back: a process of this release starts on the schema of the next one.
+    await upgradedLoad.stop();
     const back = track(await startApi(settings));
     follower.origin = back.origin;
+    const stopped = await Promise.all([upgraded, worker].map(({ service }) => service.stop()));
+    expect(stopped).toMatchObject([{ code: 0 }, { code: 0 }]);
     const backLoad = startLoad(back.origin);
-    await upgradedLoad.stop();
-    for (const { service } of [upgraded, worker]) expect(await service.stop('SIGTERM')).toMatchObject({ code: 0 });
     await goOn(oldLoad, backLoad);
 
     const loads = [oldLoad, upgradedLoad, backLoad];
