@@ -109,7 +109,7 @@ async function killAt(statement: string, hold: string): Promise<void> {
     SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND ltrim(query, E' \\n') LIKE '${statement}%'`;
   await until(async () => {
-    expect(migrating.child.exitCode).toBeNull();
+    if (migrating.child.exitCode !== null) throw new Error(`it has ended: ${migrating.stderr}`);
     return (await ask(database.url, waits)).length > 0;
   });
   expect(await migrating.stop('SIGKILL')).toMatchObject({ code: null });
