@@ -28,7 +28,8 @@ export class AttackedApi {
     this.honestKey = await issueKey(settings, 'honest@example.com');
     await ask(
       this.database.url,
-      `INSERT INTO animals (id, name, category_id, status) SELECT id, 'Luna', 1, 'available' FROM unnest($1::bigint[]) id`,
+      `INSERT INTO animals (id, name, name_key, category_id, status)
+      SELECT id, 'Luna', 'luna', 1, 'available' FROM unnest($1::bigint[]) id`,
       [PETS],
     );
     const headers = { authorization: `Bearer ${this.honestKey}`, 'content-type': 'application/json' };

@@ -47,8 +47,8 @@ async function open(connections: number): Promise<void> {
   [neighbour = '', ...unused] = await keys('neighbour@example.com', 5);
   await ask(
     database.url,
-    `INSERT INTO animals (name, category_id, status)
-      SELECT 'Luna', n % ${CATEGORIES}, 'available' FROM generate_series(1, ${PETS}) AS n`,
+    `INSERT INTO animals (name, name_key, category_id, status)
+      SELECT 'Luna', 'luna', n % ${CATEGORIES}, 'available' FROM generate_series(1, ${PETS}) AS n`,
   );
 }
 

@@ -60,8 +60,8 @@ describe('two replicas on one PostgreSQL', () => {
   it(`never list, for ${READERS} readers beside ${WRITERS} writers, an animal in a state that it had left before`, async () => {
     const stored = await ask<{ id: string }>(
       replicas.databaseUrl,
-      `INSERT INTO animals (name, category_id, status)
-        SELECT 'Luna', 0, 'available' FROM generate_series(1, ${WRITERS}) RETURNING id`,
+      `INSERT INTO animals (name, name_key, category_id, status)
+        SELECT 'Luna', 'luna', 0, 'available' FROM generate_series(1, ${WRITERS}) RETURNING id`,
     );
     const animals = new Map(stored.map(({ id }) => [Number(id), [-Infinity]]));
     const begun = performance.now();

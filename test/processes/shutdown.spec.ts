@@ -126,10 +126,10 @@ describe('from SIGTERM on, an instance', () => {
 
   it('never cuts a response, whatever else is sent on its connection', async () => {
     const names = Array.from({ length: 100 }, () => '🐈'.repeat(255));
-    await client.query('INSERT INTO animals (name, category_id, status) SELECT unnest($1::text[]), 1, $2', [
-      names,
-      'available',
-    ]);
+    await client.query(
+      `INSERT INTO animals (name, name_key, category_id, status) SELECT unnest($1::text[]), 'cats', 1, 'available'`,
+      [names],
+    );
     const instance = await startInstance();
     const [whole] = await sendRaw(instance, head());
     expect(whole?.body.length).toBeGreaterThan(50_000);

@@ -22,8 +22,8 @@ export async function issueKeys(environment: Environment, client: pg.Client): Pr
 /** Adds animals, each for one order. */
 export async function addPets(client: pg.Client, count: number): Promise<Iterator<number>> {
   const { rows } = await client.query<{ id: string }>(
-    `INSERT INTO animals (name, category_id, status)
-     SELECT 'free', 1, 'available' FROM generate_series(1, $1) RETURNING id`,
+    `INSERT INTO animals (name, name_key, category_id, status)
+     SELECT 'free', 'free', 1, 'available' FROM generate_series(1, $1) RETURNING id`,
     [count],
   );
   return rows.map(({ id }) => Number(id)).values();

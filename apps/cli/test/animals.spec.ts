@@ -228,8 +228,8 @@ describe('animals export', () => {
         fc.asyncProperty(fc.array(animal, { minLength: 1, maxLength: 200 }), async (drawn) => {
           await ask(database.url, 'TRUNCATE animals CASCADE');
           await ask(other.url, 'TRUNCATE animals CASCADE');
-          const insert = `INSERT INTO animals (name, category_id, status)
-          SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`;
+          const insert = `INSERT INTO animals (name, name_key, category_id, status)
+          SELECT name, name, category_id, status FROM unnest($1::text[], $2::bigint[], $3::text[]) AS drawn (name, category_id, status)`;
           const columns = (['name', 'categoryId', 'status'] as const).map((column) =>
             drawn.map((each) => each[column]),
           );

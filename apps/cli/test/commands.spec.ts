@@ -289,8 +289,9 @@ describe('webhooks', () => {
   beforeAll(async () => {
     await create('--email', 'hooks@example.com');
     await query(`
-      INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at, failing_since, recovering_since)
-      SELECT hook, id, 'https://example.com/' || left(hook, 5), 'enabled', 'hidden', now(), now(), since, since
+      INSERT INTO webhooks (id, account_id, url, status, secret, secret_key, created_at, updated_at, failing_since,
+        recovering_since)
+      SELECT hook, id, 'https://example.com/' || left(hook, 5), 'enabled', 'hidden', '', now(), now(), since, since
       FROM accounts, (VALUES ('${failing}', '2026-11-21T12:00:00Z'::timestamptz), ('${other}', NULL)) AS hooks (hook, since)
       WHERE email = 'hooks@example.com'`);
   });

@@ -40,11 +40,11 @@ describe('what a command has done', () => {
       INSERT INTO messages (id, account_id, text, status, due_at, created_at)
       SELECT '${message}', id, 'Hello', 'failed', now(), now() FROM accounts`);
     await query(`
-      INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at)
-      SELECT hook, id, 'https://example.com', 'enabled', 'hidden', now(), now()
+      INSERT INTO webhooks (id, account_id, url, status, secret, secret_key, created_at, updated_at)
+      SELECT hook, id, 'https://example.com', 'enabled', 'hidden', '', now(), now()
       FROM accounts, unnest('{${webhook},${other}}'::text[]) AS hook`);
     await query(`
-      WITH animal AS (INSERT INTO animals (name, category_id, status) VALUES ('Rex', 1, 'pending') RETURNING id)
+      WITH animal AS (INSERT INTO animals (name, name_key, category_id, status) VALUES ('Rex', 'rex', 1, 'pending') RETURNING id)
       INSERT INTO orders (id, account_id, animal_id, status, created_at, updated_at)
       SELECT 7, accounts.id, animal.id, 'placed', now(), now() FROM accounts, animal`);
   });
@@ -175,15 +175,16 @@ describe('every list', () => {
     await create('big@example.com', '--scopes', 'pets:read', '--expires-in', '30');
     await query(`UPDATE api_keys SET id = ${BIG}, name = E'${LONG}"${HOSTILE}\\\\\\n' WHERE account_id = ${BIG}`);
     await query(`
-      WITH animal AS (INSERT INTO animals (id, name, category_id, status) VALUES (${2n ** 62n}, 'Rex', 1, 'pending'))
+      WITH animal AS (INSERT INTO animals (id, name, name_key, category_id, status)
+        VALUES (${2n ** 62n}, 'Rex', 'rex', 1, 'pending'))
       INSERT INTO orders (id, account_id, animal_id, status, created_at, updated_at)
       VALUES (${BIG}, ${BIG}, ${2n ** 62n}, 'placed', now(), now())`);
     await query(`
       INSERT INTO messages (id, account_id, text, status, due_at, created_at)
       VALUES ('msg_${'j'.repeat(24)}', ${BIG}, 'Hello', 'failed', now(), '2026-11-21T12:00:00Z')`);
     await query(`
-      INSERT INTO webhooks (id, account_id, url, types, status, secret, created_at, updated_at)
-      VALUES ('whk_${'j'.repeat(24)}', ${BIG}, 'https://${LONG}', '{pet.added}', 'enabled', 'hidden', now(), now())`);
+      INSERT INTO webhooks (id, account_id, url, types, status, secret, secret_key, created_at, updated_at)
+      VALUES ('whk_${'j'.repeat(24)}', ${BIG}, 'https://${LONG}', '{pet.added}', 'enabled', 'hidden', '', now(), now())`);
   });
 
   it.each(programs)(
@@ -308,7 +309,7 @@ describe('text of strangers', () => {
   });
 
   it('is exact in an export, unless that goes to a terminal', async () => {
-    await query(`INSERT INTO animals (name, category_id, status) VALUES ('${HOSTILE}', 1, 'sold')`);
+    await query(`INSERT INTO animals (name, name_key, category_id, status) VALUES ('${HOSTILE}', '', 1, 'sold')`);
     expect((await animals(['export'])).stdout).toContain(HOSTILE);
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
     const { stdout } = await animals(['export', '--format', 'ndjson'], { stdout: terminal });
@@ -340,7 +341,7 @@ describe('as processes', () => {
 
   it('exit with 74 if an export is incomplete, however its output has ended', async () => {
     await query(
-      `INSERT INTO animals (name, category_id, status) SELECT 'Rex', 1, 'sold' FROM generate_series(1, 20000)`,
+      `INSERT INTO animals (name, name_key, category_id, status) SELECT 'Rex', 'rex', 1, 'sold' FROM generate_series(1, 20000)`,
     );
     const command = '"$NODE" "$ANIMALS" export';
     expect(shell(`${command} | head -n1`)).toMatchObject({ code: 74, stderr: INCOMPLETE('EPIPE') });

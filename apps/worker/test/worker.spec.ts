@@ -304,7 +304,7 @@ describe('a worker', () => {
 /** Places an order, at a time in SQL. */
 const order = (createdAt: string) =>
   client.query(`
-    WITH animal AS (INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'pending') RETURNING id)
+    WITH animal AS (INSERT INTO animals (name, name_key, category_id, status) VALUES ('Luna', 'luna', 1, 'pending') RETURNING id)
     INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
     SELECT (SELECT min(id) FROM accounts), id, 'placed', ${createdAt}, now() FROM animal`);
 

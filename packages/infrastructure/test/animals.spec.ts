@@ -96,7 +96,9 @@ describe('an import beside another transaction', () => {
     return BigInt(drawn.rows[0]?.id ?? '') as AnimalId;
   };
   const insert = (id: AnimalId) =>
-    other.query(`INSERT INTO animals (id, name, category_id, status) VALUES (${id}, 'other', 1, 'sold')`);
+    other.query(
+      `INSERT INTO animals (id, name, name_key, category_id, status) VALUES (${id}, 'other', 'other', 1, 'sold')`,
+    );
   const importing = (id: AnimalId) => {
     async function* rows() {
       yield [{ line: 2, id, animal: newAnimal({ name: 'imported', categoryId: 1n }) }];

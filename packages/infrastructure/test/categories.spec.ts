@@ -18,7 +18,7 @@ it('finds an unused id in few tries, however many in a row are used', async () =
   const { url, close } = await openDatabase();
   await ask(
     url,
-    `INSERT INTO animals (name, category_id, status) SELECT 'Luna', n, 'sold' FROM generate_series(1, ${used}) AS n`,
+    `INSERT INTO animals (name, name_key, category_id, status) SELECT 'Luna', 'luna', n, 'sold' FROM generate_series(1, ${used}) AS n`,
   );
   const statements = await statementsDuring(async () => {
     const dataSource = await openDataSource({ connectionString: explainingUrl(url), max: 1 }, entitySchemas);

@@ -63,7 +63,7 @@ it('a key and its counts are found while others use all connections of the pool'
 });
 
 describe('an address that is moved', () => {
-  const ANIMAL = `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`;
+  const ANIMAL = `INSERT INTO animals (name, name_key, category_id, status) VALUES ('Luna', 'luna', 1, 'available')`;
   const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
   /** Two servers. The address leads to the former primary, until it is moved to the next one. */

@@ -112,8 +112,8 @@ describe('an event feed (PostgreSQL)', () => {
       database.url,
       `
       INSERT INTO accounts (email, plan, created_at) VALUES ('dev@example.com', 'free', now());
-      INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at)
-      SELECT 'whk_' || n, (SELECT id FROM accounts), 'https://example.com', 'enabled', '', now(), now()
+      INSERT INTO webhooks (id, account_id, url, status, secret, secret_key, created_at, updated_at)
+      SELECT 'whk_' || n, (SELECT id FROM accounts), 'https://example.com', 'enabled', '', '', now(), now()
       FROM generate_series(1, 10) AS n`,
     );
     await add('Luna');

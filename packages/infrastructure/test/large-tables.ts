@@ -36,8 +36,8 @@ export const FILLS: readonly string[] = [
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n`,
-  `INSERT INTO password_resets (token_hash, account_id, expires_at)
-  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  `INSERT INTO password_resets (token_hash, account_id, expires_at, mail_id)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END, 'mail-' || n
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO sign_ups (token_hash, email, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n || '@example.org', now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
@@ -81,9 +81,9 @@ export const FILLS: readonly string[] = [
     now() - CASE WHEN n <= 1500 THEN interval '31 days' ELSE interval '0' END, '{}'
   FROM generate_series(1, ${ROWS}) AS n`,
   // The few that are enabled want what doesn't happen here.
-  `INSERT INTO webhooks (id, account_id, url, types, status, secret, created_at, updated_at)
+  `INSERT INTO webhooks (id, account_id, url, types, status, secret, secret_key, created_at, updated_at)
   SELECT 'whk_' || n, n, 'https://example.com', '{order.expired}', CASE WHEN n % 10000 = 0 THEN 'enabled' ELSE 'disabled' END,
-    'secret', now(), now()
+    'secret', 'key', now(), now()
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO webhook_deliveries (webhook_id, position, status, created_at)
   SELECT 'whk_' || n % 20, CASE WHEN n % 20 > 0 THEN n END, CASE WHEN n % 1000 = 1 THEN 'queued' ELSE 'sent' END,

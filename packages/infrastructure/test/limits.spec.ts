@@ -188,7 +188,7 @@ describe('a request counter in this process', () => {
       store.store(requester, { usage: { ...NO_USAGE, ...changes }, isChanged: false }, refusals);
       await store.close();
     };
-    /** Rows of an earlier version, which stored times in the future. */
+    /** Rows of an instance whose clock is ahead. */
     const writeAhead = async (ahead: number) => {
       const [from, until] = [later(now, ahead), later(now, ahead + HOUR)].map((time) => new Date(time));
       const { dataSource } = database;

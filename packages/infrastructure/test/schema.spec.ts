@@ -66,14 +66,6 @@ describe('migrations', () => {
     });
     afterEach(() => other.end());
 
-    it('fills what SQL can’t: animals without a key are found by their names afterwards', async () => {
-      await query(
-        `INSERT INTO animals (name, category_id, status) SELECT 'E\u0301TOILE', 1, 'sold' FROM generate_series(1, 1001)`,
-      );
-      await migrate({ connectionString: database.url });
-      expect(await query('SELECT DISTINCT name_key FROM animals')).toEqual([{ name_key: 'étoile' }]);
-    });
-
     it('that waits for another one lets an index be built CONCURRENTLY meanwhile', async () => {
       await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
       const waiting = migrate({ connectionString: database.url });

@@ -80,8 +80,8 @@ describe('webhooks in PostgreSQL', () => {
     await ports.webhookDeliveries.ping(single.id, at.createdAt);
     await ask(
       database.url,
-      `INSERT INTO webhooks (id, account_id, url, status, secret, created_at, updated_at, turn_at)
-       SELECT 'whk_' || n, account_id, url, status, secret, created_at, updated_at, now() - interval '1 hour'
+      `INSERT INTO webhooks (id, account_id, url, status, secret, secret_key, created_at, updated_at, turn_at)
+       SELECT 'whk_' || n, account_id, url, status, secret, secret_key, created_at, updated_at, now() - interval '1 hour'
        FROM webhooks, generate_series(1, 210) AS n WHERE id = '${crowd.id}'`,
     );
     expect((await takeRound(ports))?.receiver.id).toBe(single.id);
@@ -179,7 +179,7 @@ describe('webhooks in PostgreSQL', () => {
       await add(before, 'whsec_2');
       const [mixed, unknown] = [await add(before, 'whsec_3'), await add(before, 'whsec_4')];
       await rotate(ports, mixed, 'whsec_new');
-      await ask(database.url, `UPDATE webhooks SET secret_key = NULL WHERE id = '${unknown.id}'`);
+      await ask(database.url, `UPDATE webhooks SET secret_key = '' WHERE id = '${unknown.id}'`);
       expect(await ports.webhooks.countSecrets()).toEqual({ first: 1, older: 2, unknown: 1 });
       expect(await (await open([next])).webhooks.countSecrets()).toEqual({ first: 1, older: 0, unknown: 3 });
       await reencrypt(ports);

@@ -51,7 +51,8 @@ describe('GET /v1/pets/{petId}', () => {
 
 describe('an id', () => {
   it.each([GREATEST, LEAST])('of an animal and of an order may be %s, with every digit wherever it is', async (id) => {
-    const animal = `INSERT INTO animals (id, name, category_id, status) VALUES ($1, 'Luna', 1, 'available')`;
+    const animal = `INSERT INTO animals (id, name, name_key, category_id, status)
+      VALUES ($1, 'Luna', 'luna', 1, 'available')`;
     await ask(api.databaseUrl, animal, [id]);
     const one = await get(api, `/v1/pets/${id}`);
     expect(one.body).toBe(`{"id":${id},"name":"Luna","categoryId":1,"status":"available"}`);

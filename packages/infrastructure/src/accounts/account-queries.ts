@@ -20,8 +20,8 @@ export function accountOf(table: string, column: string, value: unknown): FindOp
 
 /**
  * A condition for `accounts.email`: the account with exactly this address, or else with its canonical form. A row
- * without a `canonical_email` is found only by its exact address: an older account whose canonical form another account
- * has, or an account that the previous version added.
+ * without a `canonical_email` is found only by its exact address: an account from before 1.0.0 whose canonical form
+ * another account has.
  */
 export function withAddress(address: string): FindOperator<string> {
   const canonical = canonicalOf(address);

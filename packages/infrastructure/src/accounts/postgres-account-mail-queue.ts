@@ -45,11 +45,11 @@ const CLAIMED = `
   account_id AS "accountId", kind, about, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
   coalesce(address, email) AS email`;
 
-/** Queued mails, and mails whose links can still be used. A link without a `mail_id` is from an earlier version. */
+/** Queued mails, and mails whose links can still be used. */
 const usableMails = (kind: LinkKind) => `
   SELECT id FROM account_mails WHERE account_id = $1 AND kind = '${kind}' AND status = 'queued' AND expires_at > $2
   UNION
-  SELECT coalesce(mail_id, token_hash) FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
+  SELECT mail_id FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
 
 const ADD = `
   INSERT INTO account_mails (id, account_id, kind, address, about, status, due_at, created_at, expires_at)

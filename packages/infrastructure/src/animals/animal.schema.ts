@@ -8,11 +8,11 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
-import { type ColumnsOf, int64Column, optionalColumn } from '../database/columns.js';
+import { type ColumnsOf, int64Column } from '../database/columns.js';
 
 export type AnimalRow = Animal & {
   /** The domain's `animalNameKey` of the name. Not selected by default. */
-  readonly nameKey?: string;
+  readonly nameKey: string;
 };
 
 export const animalSchema = new EntitySchema<AnimalRow>({
@@ -23,14 +23,7 @@ export const animalSchema = new EntitySchema<AnimalRow>({
     name: { type: 'text' },
     categoryId: { name: 'category_id', type: 'bigint', transformer: int64Column },
     status: { type: 'text' },
-    nameKey: {
-      name: 'name_key',
-      type: 'text',
-      collation: 'C',
-      nullable: true,
-      select: false,
-      transformer: optionalColumn,
-    },
+    nameKey: { name: 'name_key', type: 'text', collation: 'C', select: false },
   } satisfies ColumnsOf<AnimalRow>,
 });
 

@@ -32,7 +32,7 @@ const columns = new Columns(categorySchema);
 
 const SELECT = `SELECT ${columns.list()} FROM categories`;
 
-/** The exact spelling is looked up first, because older names may differ only in their Unicode normal form. */
+/** The exact spelling is looked up first, because names from before 1.0.0 may differ only in their Unicode normal form. */
 const FIND_NAMESAKE = {
   name: 'categories namesake',
   text: `${SELECT} WHERE normalize(name_key, NFC) = normalize($1, NFC) ORDER BY name_key = $1 DESC LIMIT 1`,
@@ -150,9 +150,7 @@ async function findNamesake(manager: EntityManager, name: string): Promise<Categ
   return row && columns.fromRow(row);
 }
 
-/**
- * @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name.
- */
+/** @throws DomainError `category_name_taken` if the name was given without the lock, as by hand. */
 async function store(manager: EntityManager, category: Category): Promise<Category> {
   const row = { ...category, nameKey: nameKey(category.name) };
   try {

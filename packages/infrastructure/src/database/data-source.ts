@@ -13,6 +13,9 @@ export type DatabaseConnection = Pick<
   'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
 >;
 
+/** The name of the services' sessions, as PostgreSQL lists them. */
+export const SERVICE = 'adoption-store';
+
 /** Longest life of a connection. An older one might still lead to a server that the address no longer names. */
 const LONGEST_LIFE_SECONDS = 300;
 
@@ -28,7 +31,7 @@ const LOCK_TIMEOUT = 1_000;
 /** Settings of a pool of a service. All work on the database ends in time, whatever the database does. */
 export function boundedPool(connection: DatabaseConnection): PoolConfig {
   const pool = {
-    application_name: 'adoption-store',
+    application_name: SERVICE,
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
@@ -103,7 +106,7 @@ function ignoreLoss(client: ClientBase): void {
 }
 
 export function newClient(connection: DatabaseConnection, config: pg.ClientConfig): pg.Client {
-  return new pg.Client({ ...connection, application_name: 'adoption-store', ...config });
+  return new pg.Client({ ...connection, application_name: SERVICE, ...config });
 }
 
 /** Milliseconds. Longer than any migration; it replaces shorter timeouts of the role. */
@@ -112,7 +115,7 @@ const LONGEST_MIGRATION = 86_400_000;
 export function migrationSource(connection: DatabaseConnection): DataSource {
   return dataSource({
     ...connection,
-    application_name: 'adoption-store',
+    application_name: `${SERVICE} migrate`,
     max: 2,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,

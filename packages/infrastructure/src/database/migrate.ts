@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
-import { fillCanonicalAddresses } from './fill-canonical-addresses.js';
-import { fillNameKeys } from './fill-name-keys.js';
 import { limitPrivileges } from './limit-privileges.js';
+import { takeOver } from './take-over.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
@@ -28,9 +27,9 @@ const STILL_LOCKED =
 type OnEvent = (message: string) => void;
 
 /**
- * Brings the schema and its privileges up to date, and fills what SQL can't. If several instances start at once, one
- * migrates and the others wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a
- * table, such as that of a backup, it tries again for about five minutes.
+ * Brings the schema and its privileges up to date. If several instances start at once, one migrates and the others
+ * wait. If nothing has to change, the role needs no right to change the schema. While another transaction uses a table,
+ * such as that of a backup, it tries again for about five minutes.
  */
 export async function migrate(
   connection: DatabaseConnection,
@@ -46,9 +45,8 @@ export async function migrate(
       await delay(LOOK_EVERY);
     }
     await untilUnlocked(async () => {
+      await takeOver(lock);
       await source.runMigrations({ transaction: 'each' });
-      await fillCanonicalAddresses(lock);
-      await fillNameKeys(lock);
       await limitPrivileges(lock);
     }, onEvent);
   } catch (error) {

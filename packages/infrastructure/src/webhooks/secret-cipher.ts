@@ -12,8 +12,8 @@ interface Key {
 
 export interface Encrypted {
   readonly secret: string;
-  /** The name of the key. Null: not known yet. */
-  readonly key: string | null;
+  /** The name of the key. */
+  readonly key: string;
 }
 
 /** Encrypts secrets for the database. */

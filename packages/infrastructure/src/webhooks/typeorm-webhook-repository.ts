@@ -179,11 +179,11 @@ export class TypeOrmWebhookRepository implements WebhookRepository {
   async countSecrets(): Promise<SecretCounts> {
     const { names } = await this.cipher.get();
     const groups = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.manager.query<{ keys: (string | null)[]; webhooks: number }[]>(COUNT_BY_KEYS),
+      this.dataSource.manager.query<{ keys: string[]; webhooks: number }[]>(COUNT_BY_KEYS),
     );
     const counts = { first: 0, older: 0, unknown: 0 };
     for (const { keys, webhooks } of groups) {
-      const places = keys.map((key) => (key === null ? -1 : names.indexOf(key)));
+      const places = keys.map((key) => names.indexOf(key));
       if (places.includes(-1)) counts.unknown += webhooks;
       else if (places.every((place) => place === 0)) counts.first += webhooks;
       else counts.older += webhooks;

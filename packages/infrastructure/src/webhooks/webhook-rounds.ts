@@ -127,7 +127,7 @@ const FOLLOW = {
   ), added AS (
     INSERT INTO webhook_deliveries (webhook_id, position)
     SELECT $1, next.position FROM next, receiver
-    WHERE follows_since IS NULL OR next.created_at >= follows_since ORDER BY next.position
+    WHERE next.created_at >= follows_since ORDER BY next.position
     ON CONFLICT DO NOTHING RETURNING id, position, failures, requeued, created_at
   ), moved AS (
     UPDATE webhooks SET feed_position = coalesce(

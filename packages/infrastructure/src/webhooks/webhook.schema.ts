@@ -26,8 +26,8 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   failingSince: Instant | undefined;
   /** It has taken the events of the feed up to this position. */
   feedPosition: bigint;
-  /** It gets no event that happened before. Undefined for a webhook from before this column. */
-  followsSince: Instant | undefined;
+  /** It gets no event that happened before. */
+  followsSince: Instant;
   /** The end of the pause after its last round. */
   pausedUntil: Instant;
   /** Milliseconds that its last round took. Null before the first one. */
@@ -37,8 +37,8 @@ export type WebhookRow = Writable<Omit<Webhook, 'types' | 'description'>> & {
   /** The events after this position, up to `recoveryEnd`, must still be recovered. Null until the begin is found. */
   recoveryPosition: bigint | null;
   recoveryEnd: bigint | null;
-  /** A short hash of the key that has encrypted `secret`. Null if not yet known. */
-  secretKey: string | null;
+  /** A short hash of the key that has encrypted `secret`. Empty if not known, as of secrets from before 1.0.0. */
+  secretKey: string;
   pastSecrets: readonly StoredPastSecret[];
   account?: AccountRow;
 };
@@ -74,7 +74,6 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     followsSince: {
       name: 'follows_since',
       type: 'timestamptz',
-      nullable: true,
       default: () => 'now()',
       transformer: instantColumn,
       ...OF_THE_QUEUE,
@@ -85,7 +84,7 @@ export const webhookSchema = new EntitySchema<WebhookRow>({
     recoveringSince: { name: 'recovering_since', type: 'timestamptz', nullable: true, transformer: instantColumn },
     recoveryPosition: { name: 'recovery_position', type: 'bigint', nullable: true, ...OF_THE_QUEUE },
     recoveryEnd: { name: 'recovery_end', type: 'bigint', nullable: true, ...OF_THE_QUEUE },
-    secretKey: { name: 'secret_key', type: 'text', nullable: true },
+    secretKey: { name: 'secret_key', type: 'text' },
     pastSecrets: { name: 'past_secrets', type: 'jsonb', default: () => "'[]'" },
   },
   relations: {

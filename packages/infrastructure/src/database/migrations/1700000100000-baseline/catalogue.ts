@@ -7,15 +7,15 @@ CREATE TABLE animals (
   -- No foreign key: unless categories are strict, an animal may name one that doesn't exist.
   category_id bigint NOT NULL,
   status text NOT NULL CONSTRAINT animals_status_check CHECK (status IN ('available', 'pending', 'sold')),
-  -- The domain's key for searches by name. SQL can't compute it, so \`migrate\` fills it for animals that were added by
-  -- hand. "C" compares bytes, as the domain does when it computes where the names with a prefix end.
-  name_key text COLLATE "C"
+  -- The domain's key for searches by name, which SQL can't compute. "C" compares bytes, as the domain does when it
+  -- computes where the names with a prefix end.
+  name_key text COLLATE "C" NOT NULL
 );
 -- A page by status is a range of this index, however deep the page and however large the table.
 CREATE INDEX animals_by_status ON animals (status, id);
 -- A page by category and status is a range of this index. It also tells whether any animal has a category.
 CREATE INDEX animals_by_category ON animals (category_id, status, id);
--- A page by the beginning of a name is a range of this index, in any script. It also finds animals without a key.
+-- A page by the beginning of a name is a range of this index, in any script.
 CREATE INDEX animals_by_name_key ON animals (name_key, id);
 
 -- Animals that were taken out of the catalogue. Their orders stay, and their ids are never given again.

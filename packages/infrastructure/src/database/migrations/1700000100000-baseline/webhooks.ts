@@ -25,7 +25,7 @@ CREATE TABLE webhooks (
   -- It has taken the events of the feed up to this position. Not called "position", which events have too.
   feed_position bigint NOT NULL DEFAULT event_feed_end(),
   -- It gets no event that happened before. One may be published later.
-  follows_since timestamptz DEFAULT now(),
+  follows_since timestamptz NOT NULL DEFAULT now(),
   -- The end of the pause after its last round.
   paused_until timestamptz NOT NULL DEFAULT '-infinity',
   -- Milliseconds that its last round took. Slow receivers wait longer for their next one.
@@ -37,7 +37,7 @@ CREATE TABLE webhooks (
   recovery_position bigint,
   recovery_end bigint,
   -- A short hash of the key that has encrypted the secret. It tells when an old key is no longer needed.
-  secret_key text,
+  secret_key text NOT NULL,
   -- Replaced secrets, encrypted. Each signs beside the current one for a while.
   past_secrets jsonb NOT NULL DEFAULT '[]'
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
