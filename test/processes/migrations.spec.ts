@@ -1,76 +1,224 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   ask,
   connectTo,
   createDatabase,
   expectDatabaseErrors,
-  MIGRATE,
   Running,
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys } from '../support/faults.js';
+import { addPets, expectNoFailure } from '../support/faults.js';
+import { Follower } from '../support/follower.js';
 import { isSuccess, Load } from '../support/load.js';
-import { migrationsOf, revertToVersionBefore } from '../support/pending-migrations.js';
-import { type Api, startApi } from '../support/services.js';
+import { makeNextRelease } from '../support/next-release.js';
+import { issueKey, startApi, startWorker } from '../support/services.js';
 
-// Tables that the version before doesn't have, and a migration that gives up a lock and tries again.
-expectDatabaseErrors('42P01', '55P03');
+// A migration gives up a lock that it doesn't get, and tries again. What a killed one has begun may be in its way.
+expectDatabaseErrors('55P03', '40P01');
 
-const ACCOUNTS = 20_000;
+/** More than the migration fills in one batch. */
+const PETS = 12_000;
 
+/** The last of them isn't filled while another session has the lock. A lock of its row would hold up the new column, too. */
+const HOLD_LAST = `
+  CREATE FUNCTION wait_for_lock() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(1);
+    RETURN NEW;
+  END
+  $$;
+  CREATE TRIGGER held BEFORE UPDATE ON animals FOR EACH ROW WHEN (OLD.id = ${PETS}) EXECUTE FUNCTION wait_for_lock()`;
+
+/** The events of what the load has done. */
+const EVENTS = `
+  SELECT 'pet.added ' || id AS event FROM animals WHERE name LIKE 'write %'
+  UNION ALL SELECT unnest(ARRAY['order.placed ' || id, 'pet.changed ' || animal_id]) FROM orders
+  UNION ALL SELECT unnest(ARRAY['order.' || status || ' ' || id, 'pet.changed ' || animal_id]) FROM orders
+    WHERE status <> 'placed'
+  UNION ALL SELECT 'message.sent ' || id FROM messages`;
+
+/** How often the migration has run to its end, which initials the animals from before it have, and whether its index is valid. */
+const PROGRESS = `
+  SELECT (SELECT count(*)::integer FROM migrations WHERE name LIKE 'AddInitials%') AS runs,
+    (SELECT array_agg(DISTINCT initial) FROM animals WHERE name = 'free') AS initials,
+    (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('animals_by_initial')) AS "isIndexValid"`;
+const DONE = [{ runs: 1, initials: ['F'], isIndexValid: true }];
+
+/** How many processes want to migrate, and how many do. */
+const SESSIONS = `
+  SELECT count(*) FILTER (WHERE query LIKE 'SELECT pg_try_advisory_lock%')::integer AS begun,
+    count(*) FILTER (WHERE query LIKE 'ALTER TABLE%')::integer AS altering
+  FROM pg_stat_activity WHERE datname = current_database()`;
+
+let next: Awaited<ReturnType<typeof makeNextRelease>>;
+let receiver: Server;
+/** The ids of the events that came by webhook. */
+const received = new Set<string>();
 let database: TestDatabase;
-let services: readonly Api[] = [];
-let client: pg.Client;
+/** Another session of the database. */
+let other: pg.Client;
+/** What ends all that a test has started. The last comes first. */
+const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  database = await createDatabase();
-  client = await connectTo(database.url);
-  await client.query(`INSERT INTO accounts (email, plan, created_at)
-    SELECT 'account-' || n || '@example.com', 'free', now() FROM generate_series(1, ${ACCOUNTS}) AS n`);
-  // Without foreign keys, because the accounts have no keys.
-  await client.query('SET session_replication_role = replica');
-  await client.query(`INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
-    SELECT id, current_date, id, 1, 0 FROM accounts`);
-  await client.query('SET session_replication_role = origin');
-  const settings = { DATABASE_URL: database.url };
-  services = await Promise.all([startApi(settings), startApi(settings)]);
+  next = await makeNextRelease();
+  receiver = createServer((request, response) => {
+    received.add(String(request.headers['webhook-id']));
+    response.writeHead(204).end();
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
 });
-
 afterAll(async () => {
-  await client.end();
-  await Promise.all(services.map(({ service }) => service.stop()));
-  await database.drop();
+  receiver.close();
+  await next.remove();
 });
 
-it('the migrations since the version before fail no request, and none waits for them', async () => {
-  const keys = await issueKeys({ DATABASE_URL: database.url }, client);
-  const pets = await addPets(client, 20_000);
-  await expectNoFailure(async () => {
-    const pending = await revertToVersionBefore(database.url);
-    const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 3, writers: 3 }));
-    const goesOn = () => Promise.all(loads.map((load) => load.answered(100)));
-    await goesOn();
-    const migrating = new Running(MIGRATE, [], { DATABASE_URL: database.ownerUrl });
-    await until(() => migrating.child.exitCode !== null);
-    const { stderr, ...finished } = await migrating.finished();
-    expect(finished).toEqual({ code: 0, stdout: 'The schema is up to date.\n' });
-    // The migration may have to wait for a request that uses its table.
-    expect(stderr.replace(/^A migration waits for a table .*\n/gm, '')).toBe('');
-    await goesOn();
-    expect(await migrationsOf(database.url)).toEqual(expect.arrayContaining([...pending]));
+beforeEach(open);
+afterEach(close);
+
+async function open(): Promise<void> {
+  database = await createDatabase();
+  ends.push(() => database.drop());
+  other = await connectTo(database.url);
+  ends.push(() => other.end());
+}
+
+async function close(): Promise<void> {
+  for (const end of ends.splice(0).reverse()) await end();
+}
+
+/** A process that is stopped at the end. */
+function track<Started extends { readonly service: Running }>(started: Started): Started {
+  ends.push(() => started.service.stop());
+  return started;
+}
+
+function startMigrate(): Running {
+  const service = new Running(next.migrate, [], { DATABASE_URL: database.ownerUrl });
+  return track({ service }).service;
+}
+
+const MIGRATED = { code: 0, stdout: 'The schema is up to date.\n' };
+
+const progress = () => ask(database.url, PROGRESS);
+
+/** Kills a `migrate` in the middle of the statement that begins so, where another transaction holds it up. */
+async function killAt(statement: string, hold: string): Promise<void> {
+  await other.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${hold}`);
+  const migrating = startMigrate();
+  const waits = `
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND ltrim(query, E' \\n') LIKE '${statement}%'`;
+  await until(async () => {
+    if (migrating.child.exitCode !== null) throw new Error(`it has ended: ${migrating.stderr}`);
+    return (await ask(database.url, waits)).length > 0;
+  });
+  expect(await migrating.stop('SIGKILL')).toMatchObject({ code: null });
+}
+
+it('a migration of a table in use, as by a backup, stops nobody for long and runs once, although two begin', async () => {
+  await addPets(other, 1);
+  const reader = await connectTo(database.url);
+  ends.push(() => reader.end());
+  await reader.query(`SET statement_timeout = '30s'`);
+  // pg_dump holds this lock on every table until it ends.
+  await other.query('BEGIN; LOCK TABLE animals IN ACCESS SHARE MODE');
+  const both = [startMigrate(), startMigrate()];
+  // Each read ends, although the lock for which the migration waits isn't free yet.
+  await until(async () => {
+    await reader.query('SELECT FROM animals');
+    const { rows } = await reader.query<{ begun: number; altering: number }>(SESSIONS);
+    expect(rows[0]?.altering).toBeLessThan(2);
+    return rows[0]?.begun === 2 && both.some(({ stderr }) => stderr !== '');
+  });
+  await other.query('COMMIT');
+  const ended = await Promise.all(both.map((each) => each.finished()));
+  expect(ended).toMatchObject([MIGRATED, MIGRATED]);
+  expect(ended.map(({ stderr }) => stderr).join('')).toMatch(
+    /^A migration waits for a table that another transaction uses, perhaps a backup \(try 1\)\.\n/,
+  );
+  expect(await progress()).toEqual(DONE);
+});
+
+it('an upgrade and the way back fail no request and lose no event, also if the migration is killed', async () => {
+  await expectNoFailure(async (time) => {
+    if (time > 1) {
+      await close();
+      await open();
+    }
+    const settings = { DATABASE_URL: database.url, WEBHOOK_ALLOW: '127.0.0.0/8' };
+    const key = await issueKey(settings, 'load@example.com');
+    const pets = await addPets(other, PETS);
+    await other.query(HOLD_LAST);
+    const startLoad = (origin: string) => {
+      const load = new Load(origin, { key, revoked: '' }, pets).start({ readers: 2, writers: 3 });
+      ends.push(() => load.stop());
+      return load;
+    };
+    const goOn = (...loads: readonly Load[]) => Promise.all(loads.map((load) => load.answered(60)));
+
+    const old = track(await startApi(settings));
+    track(await startWorker(settings));
+    await addWebhook(old.origin, key);
+    const follower = await new Follower(old.origin, key).start();
+    ends.push(() => follower.stop());
+    const oldLoad = startLoad(old.origin);
+    await goOn(oldLoad);
+
+    await killAt('WITH unfilled', 'SELECT pg_advisory_xact_lock(1)');
+    expect(await progress()).toEqual([{ runs: 0, initials: ['F', null], isIndexValid: null }]);
+    await other.query('COMMIT');
+    await goOn(oldLoad);
+    // An index that is built CONCURRENTLY waits for each older transaction.
+    await killAt('CREATE INDEX', 'SELECT');
+    expect(await progress()).toEqual([{ runs: 0, initials: ['F'], isIndexValid: false }]);
+    await goOn(oldLoad);
+    await other.query('COMMIT');
+    expect(await startMigrate().finished()).toMatchObject(MIGRATED);
+    expect(await progress()).toEqual(DONE);
+
+    const [upgraded, worker] = await Promise.all([startApi(settings, next.api), startWorker(settings, next.worker)]);
+    track(upgraded);
+    track(worker);
+    follower.origin = upgraded.origin;
+    const upgradedLoad = startLoad(upgraded.origin);
+    await goOn(oldLoad, upgradedLoad);
+
+    // The way back: a process of this release starts on the schema of the next one.
+    await upgradedLoad.stop();
+    const back = track(await startApi(settings));
+    follower.origin = back.origin;
+    const stopped = await Promise.all([upgraded, worker].map(({ service }) => service.stop()));
+    expect(stopped).toMatchObject([{ code: 0 }, { code: 0 }]);
+    const backLoad = startLoad(back.origin);
+    await goOn(oldLoad, backLoad);
+
+    const loads = [oldLoad, upgradedLoad, backLoad];
     for (const load of loads) {
       await load.stop();
-      expectBoundedAnswers(load.answers);
-      expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+      expect(await load.losses(other)).toEqual({ lost: [], doubled: [] });
     }
-    return loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)));
+    await until(async () => (await other.query(`SELECT FROM messages WHERE status = 'queued'`)).rows.length === 0);
+    await follower.stop();
+    const { rows } = await other.query<{ event: string }>(EVENTS);
+    expect(follower.events.map(({ type, data }) => `${type} ${data.id}`).sort()).toEqual(
+      rows.map(({ event }) => event).sort(),
+    );
+    await until(() => follower.events.every(({ id }) => received.has(id)));
+    return [...follower.failures, ...loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)))];
   });
 });
 
-it('a process starts on a schema that a later version has migrated, as in a rollback', async () => {
-  await ask(database.url, `INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'Later9999999999999')`);
-  const { service } = await startApi({ DATABASE_URL: database.url });
-  expect(await service.stop()).toMatchObject({ code: 0 });
-});
+async function addWebhook(origin: string, key: string): Promise<void> {
+  const response = await fetch(`${origin}/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` }),
+  });
+  expect(response.status).toBe(201);
+}

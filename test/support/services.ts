@@ -10,8 +10,8 @@ export interface Api {
 }
 
 /** Starts an API on free ports, which logs nothing and refuses no load, unless the settings say otherwise. */
-export async function startApi(settings: Environment): Promise<Api> {
-  const service = new Running(API, [], {
+export async function startApi(settings: Environment, program = API): Promise<Api> {
+  const service = new Running(program, [], {
     PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'fatal',
@@ -26,8 +26,8 @@ export async function startApi(settings: Environment): Promise<Api> {
 }
 
 /** Starts a worker on a free port. */
-export async function startWorker(settings: Environment) {
-  const service = new Running(WORKER, [], { WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', ...settings });
+export async function startWorker(settings: Environment, program = WORKER) {
+  const service = new Running(program, [], { WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', ...settings });
   const [, origin = ''] = await service.prints(/^The worker is ready: .* health at (\S+)\/readyz/m);
   return { service, metrics: `${origin}/metrics` };
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   type Animal,
   EVENT_TYPES,
@@ -11,7 +9,6 @@ import {
   PET_STATUSES,
   publishedData,
 } from '@adoption-store/domain';
-import { ask } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { presentAnimal, presentAnimals } from '../../src/animals/animal.schema.js';
@@ -35,7 +32,6 @@ import { expectError } from '../support/expectations.js';
 import type { RawResponse } from '../support/raw-http.js';
 
 const EVENTS = '/v1/events';
-const UPGRADE = join(__dirname, '../../../../docker/upgrade.md');
 
 interface Event {
   readonly id: string;
@@ -195,16 +191,4 @@ describe('GET /v1/events', () => {
       expect(message).toMatch(/^(limit|cursor|from) must be /);
     },
   );
-
-  it('answers every cursor 410 after the statement of upgrade.md, and goes on with what happens then', async () => {
-    const [, statement = ''] = /--command='(UPDATE event_feed .+?)'/.exec(readFileSync(UPGRADE, 'utf8')) ?? [];
-    await addPet(api);
-    const late = next(await get(api, from));
-    await ask(api.databaseUrl, statement);
-    for (const path of [from, late]) expectError(await get(api, path), 410, 'cursor_expired');
-    const start = next(await get(api, `${EVENTS}?from=now`));
-    const petId = await addPet(api);
-    for (const path of [start, EVENTS])
-      expect(eventsOf(await get(api, path)).map(({ data }) => data.id)).toEqual([petId]);
-  });
 });
