@@ -21,8 +21,6 @@ interface Window {
  * than the API says are left in a window, and none after a 429 until its end. Calls start in the order of their arrival.
  */
 export class Limiter {
-  readonly #maxInFlight: number;
-  readonly #clock: Clock;
   readonly #windows = new Map<string, Window>();
   readonly #jitter = Math.random() * JITTER;
   /** Ends when every call that has arrived has had its turn, or has given up. */
@@ -31,10 +29,10 @@ export class Limiter {
   #wake: () => void = () => undefined;
   #inFlight = 0;
 
-  constructor(maxInFlight: number, clock: Clock) {
-    this.#maxInFlight = maxInFlight;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly maxInFlight: number,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Waits for the call's turn, which `leave` ends.
@@ -42,11 +40,11 @@ export class Limiter {
    * @throws TimedOut if the turn doesn't come within `maxWait` milliseconds, or the signal's reason.
    */
   async enter(maxWait: number, signal: AbortSignal): Promise<void> {
-    const deadline = this.#clock.now() + maxWait;
+    const deadline = this.clock.now() + maxWait;
     // What was known may be forgotten by now.
     this.#wake();
     await within(
-      this.#clock,
+      this.clock,
       maxWait,
       signal,
       (ended) =>
@@ -60,7 +58,7 @@ export class Limiter {
   async #turn(deadline: number, ended: AbortSignal, go: () => void): Promise<void> {
     while (!ended.aborted && !this.#mayGo()) {
       const opensAt = this.#opensAt();
-      const now = this.#clock.now();
+      const now = this.clock.now();
       if (opensAt > deadline) throw new TimedOut(deadline - now, (opensAt - now) / 1000);
       await this.#change(opensAt || deadline, ended);
     }
@@ -74,7 +72,7 @@ export class Limiter {
     const response = new Promise<void>((wake) => {
       this.#wake = wake;
     });
-    await within(this.#clock, Math.ceil(until - this.#clock.now()), signal, () => response).catch(() => undefined);
+    await within(this.clock, Math.ceil(until - this.clock.now()), signal, () => response).catch(() => undefined);
   }
 
   /** The request has ended, with a response that has these headers, or with this error. */
@@ -95,7 +93,7 @@ export class Limiter {
    * earlier window is ignored. A slow response makes the end of its window too late, so the earliest end counts.
    */
   #read(name: string, limit: number, left: number, seconds: number): void {
-    const read = this.#clock.now();
+    const read = this.clock.now();
     const end = read + seconds * 1000;
     const known = this.#windows.get(name) ?? { left, end: -Infinity };
     if (end > known.end + MINUTE / 2) this.#windows.set(name, { limit, left, end, read });
@@ -105,17 +103,17 @@ export class Limiter {
 
   /** Milliseconds between requests that aren't urgent: with less than half of a window left, it lasts until its end. */
   pace(): number {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const scarce = [...this.#windows.values()].filter(({ limit, left }) => left <= limit / 2);
     return Math.max(0, ...scarce.map(({ left, end }) => (end - now) / Math.max(1, left)));
   }
 
   #mayGo(): boolean {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     for (const [name, { end, read }] of this.#windows)
       // What is known is forgotten after a minute at most, because the account may have a larger plan by then.
       if (now >= Math.min(end, read + MINUTE) + this.#jitter) this.#windows.delete(name);
-    return [...this.#windows.values()].every(({ left }) => left > this.#inFlight) && this.#inFlight < this.#maxInFlight;
+    return [...this.#windows.values()].every(({ left }) => left > this.#inFlight) && this.#inFlight < this.maxInFlight;
   }
 
   /** The time at which the last of the spent windows ends; 0 if none is spent. */

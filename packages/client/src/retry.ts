@@ -1,9 +1,11 @@
-import type { ApiError } from './api-error.js';
-import { httpDate } from './http-date.js';
+import { ApiError } from './api-error.js';
 import { JITTER } from './limiter.js';
+import type { Sending, Transport } from './transport.js';
 
+/** In milliseconds. */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8_000;
+const LONGEST_PAUSE = 30_000;
 /** 0: no response came. */
 const PASSING = [0, 408, 429, 502, 503, 504];
 
@@ -25,16 +27,24 @@ export function isPassing({ code, status }: ApiError, method: string): boolean {
   return PASSING.includes(status) || code === 'idempotency_key_in_use' || (status === 500 && isIdempotent);
 }
 
-/**
- * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Others, as -5 or 1.5,
- * are ignored.
- */
-export function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('Retry-After') ?? '';
-  if (/^\d+$/.test(text)) return Number(text);
-  const date = httpDate(text);
-  if (date === undefined) return undefined;
-  // Uses the sender's clock, because the local one may be wrong.
-  const now = httpDate(headers.get('Date')) ?? Date.now();
-  return Math.max(0, (date - now) / 1000);
+/** A transport for what isn't urgent: it sends a request until an answer comes, the API refuses it, or it is aborted. */
+export function patient(transport: Transport): Pick<Transport, 'at' | 'send'> {
+  return {
+    at: (...target) => transport.at(...target),
+    send: async (sending: Sending) => {
+      for (let tries = 1; ; tries += 1)
+        try {
+          return await transport.send({ ...sending, tries });
+        } catch (error) {
+          if (!(error instanceof ApiError) || !isOutage(error)) throw error;
+          await transport.pause(backOff(tries, error.retryAfter, LONGEST_PAUSE), sending.signal);
+        }
+    },
+  };
+}
+
+/** Whether the API may answer the same request later, as after a restart of it. A proxy's page can have any status. */
+function isOutage({ code, kind, status }: ApiError): boolean {
+  if (kind === 'network' || kind === 'timeout' || kind === 'rate_limit') return true;
+  return code === 'unexpected_response' || status === 408 || status >= 500;
 }

@@ -1,14 +1,13 @@
-import { isAnswer } from './answers.js';
-import { ApiError, type FailedRequest } from './api-error.js';
+import { ApiError, endOf, type FailedRequest, lossOf } from './api-error.js';
 import { type Answer, type ResponseInfo, responseInfo } from './call.js';
 import { TimedOut, within } from './clock.js';
-import { warnIfDeprecated } from './deprecation.js';
 import { keyless, version } from './generated.js';
-import { fromJson, toJson } from './json.js';
+import { retryAfterOf, warnIfDeprecated } from './headers.js';
+import { fromJson, isAnswer, toJson } from './json.js';
 import { Limiter } from './limiter.js';
-import { endOf, lossOf } from './no-response.js';
 import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
-import { backOff, isPassing, retryAfterOf } from './retry.js';
+import { requestBy } from './request.js';
+import { backOff, isPassing } from './retry.js';
 
 /** Far more than any answer of the API. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -49,6 +48,7 @@ type Tried =
 
 /** Sends requests with the API key when the limits allow it, and repeats those that failed for a passing reason. */
 export class Transport {
+  readonly request = requestBy(this);
   // Private fields of JavaScript, so that neither console.log nor JSON shows the key.
   readonly #options: ReturnType<typeof checked>;
   readonly #limiter: Limiter;
