@@ -3,8 +3,11 @@ import type { webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
 import { cursorOf, MOST_ITEMS, type Page, Pages } from './pages.js';
 import { behind, type Position, positionAt, textOf } from './place.js';
-import { patient } from './retry.js';
-import type { Transport } from './transport.js';
+import { backOff } from './retry.js';
+import type { Sending, Transport } from './transport.js';
+
+/** In milliseconds. */
+const LONGEST_PAUSE = 30_000;
 
 /** A string that is none of the types which this version knows. An enum, because TypeScript narrows by no other open text. */
 export declare enum UnknownEventType {
@@ -173,4 +176,26 @@ function endOf({ items, next }: Page<unknown>, start?: string): string {
   if (end !== undefined && (items.length === 0 || end !== start)) return end;
   const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
   throw new ApiError({ code: 'unexpected_response', message, status: 200 });
+}
+
+/** A transport for what isn't urgent: it sends a request until an answer comes, the API refuses it, or it is aborted. */
+function patient(transport: Transport): Pick<Transport, 'at' | 'send'> {
+  return {
+    at: (...target) => transport.at(...target),
+    send: async (sending: Sending) => {
+      for (let tries = 1; ; tries += 1)
+        try {
+          return await transport.send({ ...sending, tries });
+        } catch (error) {
+          if (!(error instanceof ApiError) || !isOutage(error)) throw error;
+          await transport.pause(backOff(tries, error.retryAfter, LONGEST_PAUSE), sending.signal);
+        }
+    },
+  };
+}
+
+/** Whether the API may answer the same request later, as after a restart of it. A proxy's page can have any status. */
+function isOutage({ code, kind, status }: ApiError): boolean {
+  if (kind === 'network' || kind === 'timeout' || kind === 'rate_limit') return true;
+  return code === 'unexpected_response' || status === 408 || status >= 500;
 }
