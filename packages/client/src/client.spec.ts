@@ -48,28 +48,6 @@ describe('a call', () => {
     expect(tries).toBe(1);
   });
 
-  it('calls the given fetch as a function, because browsers refuse to run theirs as a method', async () => {
-    const owners: unknown[] = [];
-    const fetch = async function (this: unknown) {
-      owners.push(this);
-      return pet();
-    };
-    await clientOf([], { fetch }).store.pets.list().page();
-    expect(owners).toEqual([undefined]);
-  });
-
-  it('has a random Idempotency-Key, on a page of http too', async () => {
-    const randomUUID = jest.spyOn(crypto, 'randomUUID').mockImplementation(() => {
-      throw new TypeError('crypto.randomUUID is not a function');
-    });
-    const { store, sent } = clientOf([created()]);
-    for (let count = 0; count < 2; count += 1) await store.pets.create({ name: 'Luna', categoryId: 1n });
-    randomUUID.mockRestore();
-    const keys = sent.map(({ headers }) => headers.get('Idempotency-Key'));
-    expect(new Set(keys).size).toBe(2);
-    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
-  });
-
   it('says what it was that lost its connection, but never the key', async () => {
     const lost = new TypeError('fetch failed', { cause: new Error(`no way for ${KEY}`) });
     const { message } = await errorOf(clientOf([lost]).store.categories.get(1n));
@@ -84,12 +62,6 @@ describe('a call', () => {
     expect(() => store.request('GET', '/pets/{petId}')).not.toThrow();
     // @ts-expect-error -- there is no such operation
     await store.request('DELETE', '/pets').catch(() => undefined);
-  });
-
-  it("has the caller's Idempotency-Key", async () => {
-    const { store, sent } = clientOf([created()]);
-    await store.pets.create({ name: 'Luna', categoryId: 1n }, { idempotencyKey: 'mine' });
-    expect(sent[0]?.headers.get('Idempotency-Key')).toBe('mine');
   });
 
   it('never takes an empty list for no filter', async () => {

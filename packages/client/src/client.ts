@@ -3,7 +3,7 @@ import { Categories, Messages, Orders, Pets, Webhooks } from './resources.js';
 import { Events } from './events.js';
 import type { components } from './generated.js';
 import type { CallOptions, ClientOptions } from './options.js';
-import { type Request, requestBy } from './request.js';
+import type { Request } from './request.js';
 import { Transport } from './transport.js';
 
 export type RateLimit = components['schemas']['RateLimit'];
@@ -30,13 +30,13 @@ export class AdoptionStore {
   /** @throws TypeError or RangeError that names the option and its rule. */
   constructor(options: ClientOptions = {}) {
     const transport = new Transport(options);
-    this.request = requestBy(transport);
-    this.pets = new Pets(transport, this.request);
-    this.categories = new Categories(transport, this.request);
-    this.orders = new Orders(transport, this.request);
-    this.messages = new Messages(this.request);
+    this.request = transport.request;
+    this.pets = new Pets(transport);
+    this.categories = new Categories(transport);
+    this.orders = new Orders(transport);
+    this.messages = new Messages(transport);
     this.events = new Events(transport);
-    this.webhooks = new Webhooks(transport, this.request);
+    this.webhooks = new Webhooks(transport);
   }
 
   /** The caller's plan and remaining requests. This costs no quota. */

@@ -23,12 +23,14 @@ export const systemClock: Clock = {
 };
 
 /** The reason of a signal that was aborted by a timeout. */
-export class TimedOut {
+export class TimedOut extends Error {
   /** @param needed seconds that the work would have needed, if that is known. */
   constructor(
     readonly milliseconds: number,
     readonly needed?: number,
-  ) {}
+  ) {
+    super();
+  }
 }
 
 const aborts = new WeakMap<AbortSignal, Set<() => void>>();

@@ -1,10 +1,13 @@
 import { ApiError } from './api-error.js';
 import type { webhooks } from './generated.js';
 import { type CallOptions, integer, LONGEST_TIMER } from './options.js';
-import { cursorOf, MOST_ITEMS, type Page, type Pages, pagesOf } from './pages.js';
-import { patient } from './patience.js';
+import { cursorOf, MOST_ITEMS, type Page, Pages } from './pages.js';
 import { behind, type Position, positionAt, textOf } from './place.js';
-import type { Transport } from './transport.js';
+import { backOff } from './retry.js';
+import type { Sending, Transport } from './transport.js';
+
+/** In milliseconds. */
+const LONGEST_PAUSE = 30_000;
 
 /** A string that is none of the types which this version knows. An enum, because TypeScript narrows by no other open text. */
 export declare enum UnknownEventType {
@@ -54,32 +57,23 @@ export interface FollowOptions<Type extends EventType = EventType> extends Catch
 }
 
 export class Events {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
+  constructor(private readonly transport: Transport) {}
 
   /** The events until now, by pages. `catchUp` also says where it has ended. */
   list<Type extends EventType = EventType>(
     { types, ...query }: EventQuery<Type> = {},
     options?: CallOptions,
   ): Pages<StoreEvent<Type>> {
-    const filters = { ...query, type: types };
-    const list = {
-      path: '/events',
-      query: filters,
-      kind: 'feed',
-      positionAt: (text: string) => positionAt(text, types),
-    } as const;
-    return pagesOf(this.#transport, list, options);
+    const places = (text: string) => positionAt(text, types);
+    const list = { path: '/events', query: { ...query, type: types }, kind: 'feed', positionAt: places } as const;
+    return new Pages(this.transport, list, options);
   }
 
   /**
    * The cursor from which `follow` begins with what happens from now on. To copy a list, take it before you read that.
    */
   async now(options?: CallOptions): Promise<string> {
-    return endOf(await pagesOf(this.#transport, { path: '/events', query: { from: 'now' } }, options).page());
+    return endOf(await new Pages(this.transport, { path: '/events', query: { from: 'now' } }, options).page());
   }
 
   /**
@@ -89,7 +83,7 @@ export class Events {
    */
   catchUp<Type extends EventType = EventType>(options: CatchUpOptions<Type> = {}): Following<StoreEvent<Type>> {
     const { signal } = options;
-    return new Following(startOf(options), (place) => pageOf(this.#transport, place, signal));
+    return new Following(startOf(options), (place) => pageOf(this.transport, place, signal));
   }
 
   /**
@@ -100,9 +94,9 @@ export class Events {
   follow<Type extends EventType = EventType>(options: FollowOptions<Type> = {}): Following<StoreEvent<Type>> {
     const { signal } = options;
     const interval = integer('interval', options.interval ?? 5_000, 1_000, LONGEST_TIMER);
-    return new Following(startOf(options), (place) => pageOf(patient(this.#transport), place, signal), {
+    return new Following(startOf(options), (place) => pageOf(patient(this.transport), place, signal), {
       signal,
-      pause: () => this.#transport.pause(interval, signal),
+      pause: () => this.transport.pause(interval, signal),
     });
   }
 }
@@ -120,7 +114,7 @@ function pageOf<Event>(
   signal: AbortSignal | undefined,
 ): Promise<Page<Event>> {
   const query = { limit: MOST_ITEMS, cursor: page, type: types };
-  return pagesOf<Event>(transport, { path: '/events', query }, { signal }).page();
+  return new Pages<Event>(transport, { path: '/events', query }, { signal }).page();
 }
 
 /**
@@ -129,57 +123,45 @@ function pageOf<Event>(
  * refuses is thrown as an ApiError: `cursor_expired` if events after the cursor may be lost.
  */
 export class Following<Event extends { readonly id: string }> implements AsyncIterable<Event> {
-  #place: Position;
-  readonly #fetch: (place: Position) => Promise<Page<Event>>;
-  /** Undefined if it ends with the last event. */
-  readonly #endless: Endless | undefined;
-
-  constructor(place: Position, fetch: (place: Position) => Promise<Page<Event>>, endless?: Endless) {
-    this.#place = place;
-    this.#fetch = fetch;
-    this.#endless = endless;
-  }
+  /** @param endless undefined if it ends with the last event. */
+  constructor(
+    private place: Position,
+    private readonly fetch: (place: Position) => Promise<Page<Event>>,
+    private readonly endless?: Endless,
+  ) {}
 
   /**
    * The place after the event that the loop is at: `follow({ cursor })` goes on there, with the same types. It moves on
    * while nothing happens too, so that it doesn't expire. Undefined before the first page.
    */
   get cursor(): string | undefined {
-    return textOf(this.#place);
+    return textOf(this.place);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
     for (;;) {
-      const { types, page: start } = this.#place;
-      const page = await this.#page();
+      const { types, page: start } = this.place;
+      const page = await this.fetch(this.place).catch((error: unknown) => {
+        if (!this.#isAborted()) throw error;
+      });
       if (page === undefined) return;
       const { items } = page;
       const end = endOf(page, start);
-      for (const event of behind(items, this.#place)) {
+      for (const event of behind(items, this.place)) {
         if (this.#isAborted()) return;
         // The API's cursors are of pages. So a place within one is its page's cursor and the event's id.
-        this.#place = event === items.at(-1) ? { types, page: end } : { types, page: start, event: event.id };
+        this.place = event === items.at(-1) ? { types, page: end } : { types, page: start, event: event.id };
         yield event;
       }
-      this.#place = { types, page: end };
+      this.place = { types, page: end };
       if (items.length === MOST_ITEMS) continue;
-      if (this.#endless === undefined) return;
-      await this.#endless.pause();
+      if (this.endless === undefined) return;
+      await this.endless.pause();
     }
   }
 
   #isAborted(): boolean {
-    return this.#endless?.signal?.aborted === true;
-  }
-
-  /** Undefined once the signal is aborted. */
-  async #page(): Promise<Page<Event> | undefined> {
-    try {
-      return await this.#fetch(this.#place);
-    } catch (error) {
-      if (this.#isAborted()) return undefined;
-      throw error;
-    }
+    return this.endless?.signal?.aborted === true;
   }
 }
 
@@ -194,4 +176,26 @@ function endOf({ items, next }: Page<unknown>, start?: string): string {
   if (end !== undefined && (items.length === 0 || end !== start)) return end;
   const message = 'the page of events has no Link to what follows it; a proxy may have changed its headers';
   throw new ApiError({ code: 'unexpected_response', message, status: 200 });
+}
+
+/** A transport for what isn't urgent: it sends a request until an answer comes, the API refuses it, or it is aborted. */
+function patient(transport: Transport): Pick<Transport, 'at' | 'send'> {
+  return {
+    at: (...target) => transport.at(...target),
+    send: async (sending: Sending) => {
+      for (let tries = 1; ; tries += 1)
+        try {
+          return await transport.send({ ...sending, tries });
+        } catch (error) {
+          if (!(error instanceof ApiError) || !isOutage(error)) throw error;
+          await transport.pause(backOff(tries, error.retryAfter, LONGEST_PAUSE), sending.signal);
+        }
+    },
+  };
+}
+
+/** Whether the API may answer the same request later, as after a restart of it. A proxy's page can have any status. */
+function isOutage({ code, kind, status }: ApiError): boolean {
+  if (kind === 'network' || kind === 'timeout' || kind === 'rate_limit') return true;
+  return code === 'unexpected_response' || status === 408 || status >= 500;
 }

@@ -7,12 +7,6 @@ export const JITTER = 1000;
 /** The shortest window, in milliseconds. Ends that are nearer to each other than half of it are the same. */
 const MINUTE = 60_000;
 
-interface Waiting {
-  readonly deadline: number;
-  readonly go: () => void;
-  readonly giveUp: (reason: TimedOut) => void;
-}
-
 /** A window of the API's limits, or a refusal. */
 interface Window {
   readonly limit: number;
@@ -27,18 +21,18 @@ interface Window {
  * than the API says are left in a window, and none after a 429 until its end. Calls start in the order of their arrival.
  */
 export class Limiter {
-  readonly #maxInFlight: number;
-  readonly #clock: Clock;
-  readonly #queue = new Set<Waiting>();
   readonly #windows = new Map<string, Window>();
   readonly #jitter = Math.random() * JITTER;
+  /** Ends when every call that has arrived has had its turn, or has given up. */
+  #line = Promise.resolve();
+  /** Lets the first of the line look again whether it may go. */
+  #wake: () => void = () => undefined;
   #inFlight = 0;
-  #alarm: { readonly at: number; readonly off: AbortController } | undefined;
 
-  constructor(maxInFlight: number, clock: Clock) {
-    this.#maxInFlight = maxInFlight;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly maxInFlight: number,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Waits for the call's turn, which `leave` ends.
@@ -46,25 +40,39 @@ export class Limiter {
    * @throws TimedOut if the turn doesn't come within `maxWait` milliseconds, or the signal's reason.
    */
   async enter(maxWait: number, signal: AbortSignal): Promise<void> {
-    if (this.#queue.size === 0 && this.#mayGo()) {
-      this.#inFlight += 1;
-      return;
-    }
-    const deadline = this.#clock.now() + maxWait;
+    const deadline = this.clock.now() + maxWait;
+    // What was known may be forgotten by now.
+    this.#wake();
     await within(
-      this.#clock,
+      this.clock,
       maxWait,
       signal,
       (ended) =>
         new Promise<void>((go, giveUp) => {
-          const waiting = { deadline, go, giveUp };
-          ended.addEventListener('abort', () => {
-            this.#remove(waiting);
-          });
-          this.#queue.add(waiting);
-          this.#letGo([waiting]);
+          this.#line = this.#line.then(() => this.#turn(deadline, ended, go)).catch(giveUp);
         }),
     );
+  }
+
+  /** Lets the first of the line go as soon as the limits allow it. @throws TimedOut as soon as that is after its deadline. */
+  async #turn(deadline: number, ended: AbortSignal, go: () => void): Promise<void> {
+    while (!ended.aborted && !this.#mayGo()) {
+      const opensAt = this.#opensAt();
+      const now = this.clock.now();
+      if (opensAt > deadline) throw new TimedOut(deadline - now, (opensAt - now) / 1000);
+      await this.#change(opensAt || deadline, ended);
+    }
+    if (ended.aborted) return;
+    this.#inFlight += 1;
+    go();
+  }
+
+  /** Waits until that time, but not longer than until a response comes or the call is aborted. */
+  async #change(until: number, signal: AbortSignal): Promise<void> {
+    const response = new Promise<void>((wake) => {
+      this.#wake = wake;
+    });
+    await within(this.clock, Math.ceil(until - this.clock.now()), signal, () => response).catch(() => undefined);
   }
 
   /** The request has ended, with a response that has these headers, or with this error. */
@@ -77,7 +85,7 @@ export class Limiter {
       this.#read(name, Number(limit ?? 0), Number(left), Number(seconds));
     }
     if (error?.status === 429) this.#read('refusal', 0, 0, error.retryAfter ?? 1);
-    this.#letGo(this.#queue);
+    this.#wake();
   }
 
   /**
@@ -85,7 +93,7 @@ export class Limiter {
    * earlier window is ignored. A slow response makes the end of its window too late, so the earliest end counts.
    */
   #read(name: string, limit: number, left: number, seconds: number): void {
-    const read = this.#clock.now();
+    const read = this.clock.now();
     const end = read + seconds * 1000;
     const known = this.#windows.get(name) ?? { left, end: -Infinity };
     if (end > known.end + MINUTE / 2) this.#windows.set(name, { limit, left, end, read });
@@ -95,66 +103,22 @@ export class Limiter {
 
   /** Milliseconds between requests that aren't urgent: with less than half of a window left, it lasts until its end. */
   pace(): number {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const scarce = [...this.#windows.values()].filter(({ limit, left }) => left <= limit / 2);
     return Math.max(0, ...scarce.map(({ left, end }) => (end - now) / Math.max(1, left)));
   }
 
-  /** The time from which the limits allow a request. */
-  #opensAt(): number {
-    let opensAt = 0;
-    for (const [name, { left, end, read }] of this.#windows)
-      // What is known is forgotten after a minute at most, because the account may have a larger plan by then.
-      if (this.#clock.now() >= Math.min(end, read + MINUTE) + this.#jitter) this.#windows.delete(name);
-      else if (left <= 0) opensAt = Math.max(opensAt, end + this.#jitter);
-    return opensAt;
-  }
-
   #mayGo(): boolean {
-    if (this.#inFlight >= this.#maxInFlight || this.#opensAt() > this.#clock.now()) return false;
-    return [...this.#windows.values()].every(({ left }) => left > this.#inFlight);
+    const now = this.clock.now();
+    for (const [name, { end, read }] of this.#windows)
+      // What is known is forgotten after a minute at most, because the account may have a larger plan by then.
+      if (now >= Math.min(end, read + MINUTE) + this.#jitter) this.#windows.delete(name);
+    return [...this.#windows.values()].every(({ left }) => left > this.#inFlight) && this.#inFlight < this.maxInFlight;
   }
 
-  /** Starts the calls whose turn it is, and ends those whose turn comes after their deadline. */
-  #letGo(waiting: Iterable<Waiting>): void {
-    const now = this.#clock.now();
-    const opensAt = this.#opensAt();
-    if (opensAt > now) {
-      for (const each of waiting)
-        if (each.deadline < opensAt) {
-          this.#remove(each);
-          each.giveUp(new TimedOut(each.deadline - now, (opensAt - now) / 1000));
-        }
-      this.#setAlarm(this.#queue.size > 0 ? opensAt : undefined);
-      return;
-    }
-    for (const each of this.#queue) {
-      if (!this.#mayGo()) return;
-      this.#inFlight += 1;
-      this.#remove(each);
-      each.go();
-    }
-  }
-
-  #remove(waiting: Waiting): void {
-    this.#queue.delete(waiting);
-    // A timer would keep the process running.
-    if (this.#queue.size === 0) this.#setAlarm(undefined);
-  }
-
-  #setAlarm(at: number | undefined): void {
-    if (this.#alarm?.at === at) return;
-    this.#alarm?.off.abort(null);
-    this.#alarm = undefined;
-    if (at === undefined) return;
-    const off = new AbortController();
-    this.#alarm = { at, off };
-    this.#clock.wait(Math.ceil(at - this.#clock.now()), off.signal).then(
-      () => {
-        this.#alarm = undefined;
-        this.#letGo(this.#queue);
-      },
-      () => undefined,
-    );
+  /** The time at which the last of the spent windows ends; 0 if none is spent. */
+  #opensAt(): number {
+    const spent = [...this.#windows.values()].filter(({ left }) => left <= 0);
+    return Math.max(0, ...spent.map(({ end }) => end + this.#jitter));
   }
 }

@@ -28,23 +28,21 @@ interface List {
   readonly positionAt?: (text: string) => Position;
 }
 
-interface Source<Item> {
-  readonly kind: List['kind'];
-  readonly positionAt: (text: string) => Position;
-  /** The address of the page at a place. `limit` holds unless the query has one. */
-  readonly at: (place: Position, limit?: number) => URL;
-  /** Undefined if nothing can be in the list. */
-  readonly fetch: ((page: URL) => Promise<Answer<readonly Item[]>>) | undefined;
-}
-
 /** A list of the API. `for await` iterates over all items. Each page is fetched when the previous one is consumed. */
 export class Pages<Item> implements AsyncIterable<Item> {
-  readonly #source: Source<Item>;
-  readonly #start: Position;
+  readonly #query: Query;
 
-  constructor(source: Source<Item>, start: Position) {
-    this.#source = source;
-    this.#start = start;
+  /** @throws RangeError if a filter has too many ids. */
+  constructor(
+    private readonly transport: Pick<Transport, 'at' | 'send'>,
+    private readonly list: List,
+    private readonly options: CallOptions = {},
+    private readonly start: Position = {},
+  ) {
+    this.#query = list.query ?? {};
+    for (const [name, value] of Object.entries(this.#query))
+      if (Array.isArray(value) && value.length > MOST_IDS)
+        throw new RangeError(`${name} must have at most ${MOST_IDS} ids, and has ${value.length}`);
   }
 
   /**
@@ -54,19 +52,21 @@ export class Pages<Item> implements AsyncIterable<Item> {
    * @throws TypeError if it is none of these.
    */
   from(page: string): Pages<Item> {
-    return new Pages(this.#source, this.#source.positionAt(page));
+    const { path, parameters = {}, positionAt } = this.list;
+    const start = positionAt?.(page) ?? pageAt(page, filled(path, parameters));
+    return new Pages(this.transport, this.list, this.options, start);
   }
 
   /** The first page alone. */
   page(): Promise<Page<Item>> {
-    return this.#page(this.#start);
+    return this.#page(this.start);
   }
 
   /** Every page, in order. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
-    const { kind } = this.#source;
+    const { kind } = this.list;
     const limit = kind === 'whole' ? undefined : MOST_ITEMS;
-    let place = this.#start;
+    let place = this.start;
     const fetched = new Set<string | undefined>();
     for (;;) {
       fetched.add(place.page);
@@ -75,7 +75,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
       // The next page of the last events is empty, until there are later ones.
       if (page.next === undefined || (kind === 'feed' && page.items.length === 0)) return;
       const next = cursorOf(page.next);
-      if (fetched.has(next)) throw notFetched('the next page is an earlier one', this.#source.at(place, limit));
+      if (fetched.has(next)) throw notFetched('the next page is an earlier one', this.#at(place, limit));
       place = { types: place.types, page: next };
     }
   }
@@ -85,13 +85,23 @@ export class Pages<Item> implements AsyncIterable<Item> {
   }
 
   async #page(place: Position, limit?: number): Promise<Page<Item>> {
-    const { at, fetch } = this.#source;
-    if (fetch === undefined) return { items: [], next: undefined };
-    const url = at(place, limit);
-    const { data, response } = await fetch(url);
+    // A missing parameter is no filter. An empty list is a filter that nothing matches.
+    if (Object.values(this.#query).some(isEmpty)) return { items: [], next: undefined };
+    const url = this.#at(place, limit);
+    const sending = { ...this.options, method: 'GET', path: this.list.path, url, page: url.href };
+    const { data, response } = (await this.transport.send(sending)) as Answer<readonly Item[]>;
     const items = behind(data, place);
     const page = nextOf(response.headers, url);
-    return { items, next: page && at({ types: place.types, page }, limit).href };
+    return { items, next: page && this.#at({ types: place.types, page }, limit).href };
+  }
+
+  /** The address of the page at a place. `most` holds unless the query has a limit. */
+  #at({ types, page, event }: Position, most?: number): URL {
+    const query = this.#query;
+    // A place within a page is one of the largest page.
+    const limit = event === undefined ? (query['limit'] ?? most) : MOST_ITEMS;
+    const place = { type: types ?? query['type'], limit, cursor: page ?? query['cursor'] };
+    return this.transport.at(this.list.path, { ...query, ...place }, this.list.parameters);
   }
 }
 
@@ -113,32 +123,6 @@ function nextOf(headers: Headers, page: URL): string | undefined {
     throw notFetched('the Link is malformed', page);
   }
   throw notFetched('the Link to the next page has no cursor', page);
-}
-
-/** The list at this path of the API. @throws RangeError if a filter has too many ids. */
-export function pagesOf<Item>(
-  transport: Pick<Transport, 'at' | 'send'>,
-  { path, query = {}, parameters = {}, kind, positionAt }: List,
-  options: CallOptions = {},
-): Pages<Item> {
-  for (const [name, value] of Object.entries(query))
-    if (Array.isArray(value) && value.length > MOST_IDS)
-      throw new RangeError(`${name} must have at most ${MOST_IDS} ids, and has ${value.length}`);
-  const source = {
-    kind,
-    positionAt: positionAt ?? ((text: string) => pageAt(text, filled(path, parameters))),
-    at: ({ types, page, event }: Position, most?: number) => {
-      // A place within a page is one of the largest page.
-      const limit = event === undefined ? (query['limit'] ?? most) : MOST_ITEMS;
-      const place = { type: types ?? query['type'], limit, cursor: page ?? query['cursor'] };
-      return transport.at(path, { ...query, ...place }, parameters);
-    },
-    fetch: (page: URL) =>
-      transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>,
-  };
-  // A missing parameter is no filter. An empty list is a filter that nothing matches.
-  const isNothing = Object.values(query).some(isEmpty);
-  return new Pages(isNothing ? { ...source, fetch: undefined } : source, {});
 }
 
 function notFetched(reason: string, page: URL): ApiError {

@@ -1,7 +1,6 @@
-import { type Answer, Call } from './call.js';
+import type { Call } from './call.js';
 import type { paths } from './generated.js';
 import type { CallOptions, PostOptions, WriteOptions } from './options.js';
-import type { Query, Transport } from './transport.js';
 
 /** Also words that the API adds later, as in its answers: the status of an animal can be a filter. */
 type Open<Value> = Value extends string ? Value | (string & {}) : Value;
@@ -43,17 +42,3 @@ export type Request = <Path extends keyof paths, Name extends Method<Path>>(
     ? [options?: RequestOptions<OperationOf<Name, Path>>]
     : [options: RequestOptions<OperationOf<Name, Path>>]
 ) => Call<DataOf<OperationOf<Name, Path>>>;
-
-export function requestBy(transport: Transport): Request {
-  return <Data>(method: string, path: string, options: LooseOptions = {}) => {
-    const { path: parameters = {}, query = {}, ...rest } = options;
-    const url = transport.at(path, query, parameters);
-    return new Call(transport.send({ ...rest, method, path, url }) as Promise<Answer<Data>>);
-  };
-}
-
-interface LooseOptions extends PostOptions, WriteOptions {
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: Query | undefined;
-  readonly body?: unknown;
-}

@@ -87,6 +87,8 @@ describe('the wait for the next try', () => {
     ['5', 5_000],
     ['30', 30_000],
     ['Wed, 25 Nov 2026 12:00:20 GMT', 20_000],
+    ['Wednesday, 25-Nov-26 12:00:20 GMT', 20_000],
+    ['Wed Nov 25 12:00:20 2026', 20_000],
   ])('is not shorter than Retry-After: %s', async (value, least) => {
     const { store, sent } = clientOf([refusal(503, { Date: DATE, 'Retry-After': value }), cats()]);
     await store.categories.get(1n);
@@ -96,7 +98,12 @@ describe('the wait for the next try', () => {
 
   it.each([
     ...['0', '-5', '1.5', '1e3', '+5', 'soon', '', '5, 10', '2026-11-25T12:00:20Z'],
-    ...['Tue, 31 Nov 2026 12:00:20 GMT', 'Wed, 25 Nov 2015 12:00:00 GMT'],
+    ...[
+      'Tue, 31 Nov 2026 12:00:20 GMT',
+      'Tuesday, 31-Nov-26 12:00:20 GMT',
+      'Tue Nov 31 12:00:20 2026',
+      'Wed, 25 Nov 2015 12:00:00 GMT',
+    ],
   ])('takes no notice of a Retry-After that is none, or over: %s', async (value) => {
     const { store, sent } = clientOf([refusal(503, { Date: DATE, 'Retry-After': value }), cats()]);
     await store.categories.get(1n);

@@ -1,5 +1,4 @@
 import type { ApiError } from './api-error.js';
-import { httpDate } from './http-date.js';
 import { JITTER } from './limiter.js';
 
 const FIRST_WAIT = 500;
@@ -23,18 +22,4 @@ export function isPassing({ code, status }: ApiError, method: string): boolean {
   if (code === 'response_too_large') return false;
   const isIdempotent = method !== 'POST' && method !== 'PATCH';
   return PASSING.includes(status) || code === 'idempotency_key_in_use' || (status === 500 && isIdempotent);
-}
-
-/**
- * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Others, as -5 or 1.5,
- * are ignored.
- */
-export function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('Retry-After') ?? '';
-  if (/^\d+$/.test(text)) return Number(text);
-  const date = httpDate(text);
-  if (date === undefined) return undefined;
-  // Uses the sender's clock, because the local one may be wrong.
-  const now = httpDate(headers.get('Date')) ?? Date.now();
-  return Math.max(0, (date - now) / 1000);
 }

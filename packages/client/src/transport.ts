@@ -1,14 +1,21 @@
-import { isAnswer } from './answers.js';
-import { ApiError, type FailedRequest } from './api-error.js';
-import { type Answer, type ResponseInfo, responseInfo } from './call.js';
+import { ApiError, endOf, type FailedRequest, lossOf } from './api-error.js';
+import { type Answer, Call, type ResponseInfo, responseInfo } from './call.js';
 import { TimedOut, within } from './clock.js';
-import { warnIfDeprecated } from './deprecation.js';
 import { keyless, version } from './generated.js';
-import { fromJson, toJson } from './json.js';
+import { retryAfterOf, warnIfDeprecated } from './headers.js';
+import { fromJson, isAnswer, toJson } from './json.js';
 import { Limiter } from './limiter.js';
-import { endOf, lossOf } from './no-response.js';
-import { type CallOptions, checked, type ClientOptions, LONGEST_TIMER, timeout } from './options.js';
-import { backOff, isPassing, retryAfterOf } from './retry.js';
+import {
+  type CallOptions,
+  checked,
+  type ClientOptions,
+  LONGEST_TIMER,
+  type PostOptions,
+  timeout,
+  type WriteOptions,
+} from './options.js';
+import type { Request as CallOperation } from './request.js';
+import { backOff, isPassing } from './retry.js';
 
 /** Far more than any answer of the API. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -33,6 +40,12 @@ export interface Sending extends CallOptions {
   readonly tries?: number | undefined;
 }
 
+interface OperationOptions extends PostOptions, WriteOptions {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+}
+
 interface Request extends FailedRequest {
   readonly operation: string;
   readonly url: URL;
@@ -49,6 +62,12 @@ type Tried =
 
 /** Sends requests with the API key when the limits allow it, and repeats those that failed for a passing reason. */
 export class Transport {
+  readonly request: CallOperation = <Data>(method: string, path: string, options: OperationOptions = {}) => {
+    const { path: parameters = {}, query = {}, ...rest } = options;
+    const url = this.at(path, query, parameters);
+    return new Call(this.send({ ...rest, method, path, url }) as Promise<Answer<Data>>);
+  };
+
   // Private fields of JavaScript, so that neither console.log nor JSON shows the key.
   readonly #options: ReturnType<typeof checked>;
   readonly #limiter: Limiter;

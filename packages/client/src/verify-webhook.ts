@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import { fits } from './answers.js';
 import type { StoreEvent } from './events.js';
-import { fromJson } from './json.js';
+import { fits, fromJson } from './json.js';
 
 /** A request that a receiver of a webhook has got. */
 export interface ReceivedWebhook {

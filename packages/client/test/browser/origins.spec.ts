@@ -36,20 +36,14 @@ function commonJs(name: string, from = __dirname): string {
     return module.exports; })()`;
 }
 
-/** The built package and its dependencies, as a bundler would serve them. */
-function fileAt(path: string): string {
-  const read = (name: string) => readFileSync(name, 'utf8');
-  switch (path) {
-    case '/raw-json.js':
-      return read(require.resolve('@ungap/raw-json'));
-    case '/link-header.js':
-      return `export default ${commonJs('http-link-header')};`;
-    case '/standardwebhooks.js':
-      return `export const { Webhook } = ${commonJs('standardwebhooks')};`;
-    default:
-      return read(join(__dirname, '../..', path));
-  }
-}
+const read = (name: string) => readFileSync(name, 'utf8');
+
+/** The client's dependencies, as a bundler would serve them. Every other file is one of the built package. */
+const DEPENDENCIES: Readonly<Record<string, string>> = {
+  '/raw-json.js': read(require.resolve('@ungap/raw-json')),
+  '/link-header.js': `export default ${commonJs('http-link-header')};`,
+  '/standardwebhooks.js': `export const { Webhook } = ${commonJs('standardwebhooks')};`,
+};
 
 /** Chromium takes a page of this name for one of another machine: only with https it is a secure context. */
 const NAME = 'store.test';
@@ -80,7 +74,7 @@ const OPENSSL = folderOf('a page of https', 'openssl', 'openssl');
       return;
     }
     response.setHeader('content-type', url === '/' ? 'text/html' : 'text/javascript');
-    response.end(url === '/' ? DOCUMENT : fileAt(url));
+    response.end(url === '/' ? DOCUMENT : (DEPENDENCIES[url] ?? read(join(__dirname, '../..', url))));
   };
 
   /** The page of this server, opened by this name. */

@@ -45,7 +45,7 @@ export const refusal = (status: number, headers: Record<string, string> = {}, co
   new Response(JSON.stringify({ code, message: 'a test', status }), { status, headers });
 
 /** Never comes. */
-export const silence: Answer = (clock) => {
+export const silence = (clock: VirtualClock) => {
   clock.stall();
   return new Promise<Response>(() => undefined);
 };

@@ -15,49 +15,15 @@ interface Timer {
  */
 export class VirtualClock implements Clock {
   readonly #timers = new Set<Timer>();
-  readonly #onLeap: () => void;
   #time = 0;
   #stalled = 0;
   #isTicking = false;
 
   /** @param onLeap called when the clock has leapt, before any timer rings. */
-  constructor(onLeap: () => void = () => undefined) {
-    this.#onLeap = onLeap;
-  }
+  constructor(private readonly onLeap: () => void = () => undefined) {}
 
   now(): number {
     return this.#time;
-  }
-
-  /** The tries that are under way. */
-  get underWay(): number {
-    return [...this.#timers].filter(({ isOfTry }) => isOfTry).length;
-  }
-
-  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        this.#timers.delete(timer);
-        signal?.removeEventListener('abort', abort);
-        if (timer.isOfTry) this.#stalled = Math.max(0, this.#stalled - 1);
-      };
-      const abort = () => {
-        end();
-        reject(signal?.reason as Error);
-      };
-      const ring = () => {
-        end();
-        resolve();
-      };
-      const timer = { at: this.#time + milliseconds, isOfTry: milliseconds === TRY_TIMEOUT, ring };
-      if (signal?.aborted === true) {
-        reject(signal.reason as Error);
-        return;
-      }
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#timers.add(timer);
-      this.#start();
-    });
   }
 
   /** The try that the server serves now won't end by itself. */
@@ -65,27 +31,43 @@ export class VirtualClock implements Clock {
     this.#stalled += 1;
   }
 
-  #start(): void {
-    if (this.#isTicking) return;
-    this.#isTicking = true;
-    setImmediate(() => {
-      this.#tick();
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const timer = { at: this.#time + milliseconds, isOfTry: milliseconds === TRY_TIMEOUT, ring: resolve };
+      this.#timers.add(timer);
+      signal?.addEventListener('abort', () => {
+        this.#end(timer);
+        reject(signal.reason as Error);
+      });
+      this.#tickLater();
     });
   }
 
-  #tick(): void {
-    this.#isTicking = false;
-    if (this.#timers.size === 0) return;
-    if (this.underWay <= this.#stalled) this.#leap();
-    this.#start();
+  #end(timer: Timer): void {
+    if (this.#timers.delete(timer) && timer.isOfTry) this.#stalled = Math.max(0, this.#stalled - 1);
+  }
+
+  #tickLater(): void {
+    if (this.#isTicking || this.#timers.size === 0) return;
+    this.#isTicking = true;
+    setImmediate(() => {
+      this.#isTicking = false;
+      const underWay = [...this.#timers].filter(({ isOfTry }) => isOfTry).length;
+      if (this.#timers.size > 0 && underWay <= this.#stalled) this.#leap();
+      this.#tickLater();
+    });
   }
 
   #leap(): void {
     const next = Math.min(...[...this.#timers].map(({ at }) => at));
     if (next > this.#time) {
       this.#time = next;
-      this.#onLeap();
+      this.onLeap();
     }
-    for (const timer of [...this.#timers]) if (timer.at <= this.#time) timer.ring();
+    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#time)) {
+      this.#end(timer);
+      timer.ring();
+    }
   }
 }
