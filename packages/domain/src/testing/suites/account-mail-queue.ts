@@ -24,11 +24,11 @@ import {
   changePassword,
   claimOne,
   closeAccount,
+  expectDecidedOnce,
   NOON,
   openBefore,
   openWithPassword,
   present,
-  timesDecided,
   Unique,
 } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
@@ -123,6 +123,19 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       expect(await mails.backlog()).toMatchObject({ queued: 1 });
     });
 
+    it('makes each decision once', async () => {
+      const mail = newMail(await opened());
+      const [yes, link] = [() => true, () => 'link' as const];
+      await expectDecidedOnce(framework, {
+        add: (counted) => mails.add(mail, counted(yes)),
+        addToken: async (counted) => mails.addToken(await claimLink(), unique.hash(), counted(yes)),
+        addSignUpToken: async (counted) => {
+          await letPass(MINUTE);
+          await mails.addSignUpToken(await claimOne(mails), unique.hash(), counted(link));
+        },
+      });
+    });
+
     deliveryQueue(framework, () => ({
       queue: mails,
       openAccount: opened,
@@ -215,13 +228,6 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         for (const hash of hashes)
           expect(await ports.credentials.findSignUp(hash)).toEqual({ email: address, expiresAt, holder: undefined });
       });
-
-      it('is decided on once', async () => {
-        await mails.addSignUp(newSignUp());
-        const claimed = await claimOne(mails);
-        const link = () => 'link' as const;
-        expect(await timesDecided((each) => mails.addSignUpToken(claimed, unique.hash(), each), link)).toBe(1);
-      });
     });
 
     describe('notices', () => {
@@ -299,14 +305,6 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         expect(await usable({ createdAt: instant(2) })).toBe(3);
         expect(await usable({ createdAt: later(NOON, HOUR) })).toBe(0);
         expect(await claim()).toHaveLength(2);
-      });
-
-      it('and its token are decided on once', async () => {
-        const queued = () => true;
-        const mail = newMail(await opened());
-        expect(await timesDecided((decide) => mails.add(mail, decide), queued)).toBe(1);
-        const claimed = await claimLink();
-        expect(await timesDecided((decide) => mails.addToken(claimed, unique.hash(), decide), queued)).toBe(1);
       });
 
       it('is decided on one after the other, however many race', async () => {

@@ -21,6 +21,7 @@ import {
   atOnce,
   changePassword,
   closeAccount,
+  expectDecidedOnce,
   NOON as now,
   oftenerThanAPage,
   openBefore,
@@ -30,7 +31,6 @@ import {
   replaceKey,
   revokeKey,
   stateOf,
-  timesDecided,
   undo,
   Unique,
 } from './fixtures.js';
@@ -195,14 +195,15 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
       it('is made once', async () => {
         const key = await add();
-        const [change, replace, rollBack] = [
-          () => timesDecided(keys.change.bind(keys, key.id), () => key),
-          () => timesDecided(keys.replace.bind(keys, key.id, now), () => ({ old: key, replacement: draft() })),
-          () => timesDecided(keys.rollBack.bind(keys, key.id), () => ({ key })),
-        ];
-        const addition = () => timesDecided(keys.add.bind(keys, account.id, now), () => ({ key: draft() }));
-        for (const [name, times] of Object.entries({ addition, change, replace, rollBack }))
-          expect({ name, times: await times() }).toEqual({ name, times: 1 });
+        const { id, accountId } = key;
+        const [made, kept, same] = [() => ({ key: draft() }), () => ({ key }), () => key];
+        const rotated = () => ({ old: key, replacement: draft() });
+        await expectDecidedOnce(framework, {
+          add: (counted) => keys.add(accountId, now, counted(made)),
+          change: (counted) => keys.change(id, counted(same)),
+          replace: (counted) => keys.replace(id, now, counted(rotated)),
+          rollBack: (counted) => keys.rollBack(id, counted(kept)),
+        });
       });
 
       it('on a rotation is stored with both keys', async () => {

@@ -324,17 +324,21 @@ export async function stateOf<State>(change: (decide: (state: State) => never) =
   return states[0] as State;
 }
 
-/** How often a change calls its decision. */
-export async function timesDecided<State, Decision>(
-  change: (decide: (state: State) => Decision) => Promise<unknown>,
-  decide: (state: State) => Decision,
-): Promise<number> {
-  let times = 0;
-  await change((state) => {
-    times += 1;
-    return decide(state);
-  });
-  return times;
+type Counted = <State, Decision>(decide: (state: State) => Decision) => (state: State) => Decision;
+
+/** Expects that each change calls its decision once, which it has to hand over as `counted`. */
+export async function expectDecidedOnce(
+  { expect }: Pick<TestFramework, 'expect'>,
+  changes: Readonly<Record<string, (counted: Counted) => Promise<unknown>>>,
+): Promise<void> {
+  for (const [name, change] of Object.entries(changes)) {
+    let times = 0;
+    await change((decide) => (state) => {
+      times += 1;
+      return decide(state);
+    });
+    expect({ name, times }).toEqual({ name, times: 1 });
+  }
 }
 
 /** Does the work in a transaction that fails afterwards. */

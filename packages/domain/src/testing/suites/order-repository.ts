@@ -1,4 +1,4 @@
-import type { Account, AccountId } from '../../accounts/account.js';
+import type { AccountId } from '../../accounts/account.js';
 import {
   type Animal,
   type AnimalId,
@@ -9,7 +9,6 @@ import {
 } from '../../animals/animal.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
-import type { StoreEvent } from '../../events/event.js';
 import type { DomainError } from '../../kernel/errors.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { MAX_PAGE_SIZE, type PagePosition } from '../../kernel/page.js';
@@ -33,6 +32,7 @@ import {
   atOnce,
   closeAccount,
   eventless,
+  expectDecidedOnce,
   NOON,
   openBefore,
   openWithPassword,
@@ -42,7 +42,6 @@ import {
   stateOf,
   storedEvents,
   storeOrder,
-  timesDecided,
   transactFor,
   Unique,
 } from './fixtures.js';
@@ -61,11 +60,6 @@ const NOTHING = { animal: undefined, hasLiveOrder: false, placedOrders: 0 };
 
 const refuse = () => {
   throw REFUSAL;
-};
-/** A decision that leaves the order and notes what it was asked about. */
-const note = (asked: EndState[]) => (state: EndState) => {
-  asked.push(state);
-  return undefined;
 };
 const idsOf = (orders: readonly Order[]): OrderId[] => orders.map(({ id }) => id);
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
@@ -107,7 +101,8 @@ function openBeforeEach(framework: TestFramework, open: Open<OrderPorts>) {
   return () => store;
 }
 
-function placements({ it, expect }: TestFramework, opened: () => OrderStore): void {
+function placements(framework: TestFramework, opened: () => OrderStore): void {
+  const { it, expect } = framework;
   const stateFor = (accountId: AccountId, animalId: bigint) =>
     stateOf<PlacementState>((refuse) => opened().orders.place({ accountId, animalId: animalId as AnimalId }, refuse));
 
@@ -172,22 +167,30 @@ function placements({ it, expect }: TestFramework, opened: () => OrderStore): vo
   it('decides a placement and a change once', async () => {
     const { accountId, addAnimal, placed, orders } = opened();
     const [{ id }, placement] = [await placed(), { accountId, animalId: await addAnimal(), limit: 9 }];
-    const place = orders.place.bind(orders, placement);
-    expect(await timesDecided(place, (state: PlacementState) => decidePlacement(state, placement, NOON))).toBe(1);
-    const end = { by: accountId, id, outcome: 'cancelled' } as const;
-    const change = orders.change.bind(orders, id);
-    expect(await timesDecided(change, (state: EndState) => decideEnd(state, end, NOON))).toBe(1);
+    const command = { by: accountId, id, outcome: 'cancelled' } as const;
+    const place = (state: PlacementState) => decidePlacement(state, placement, NOON);
+    const end = (state: EndState) => decideEnd(state, command, NOON);
+    await expectDecidedOnce(framework, {
+      place: (counted) => orders.place(placement, counted(place)),
+      change: (counted) => orders.change(id, counted(end)),
+    });
   });
 
-  it('stores the events of a placement, and nothing of one that is refused', async () => {
-    const { accountId, addAnimal, animal, place, eventsOf, orders } = opened();
+  it('stores the events of a placement and of an end, and nothing of what is refused', async () => {
+    const { accountId, addAnimal, animal, place, find, end, eventsOf, orders } = opened();
     const animalId = await addAnimal();
+    const eventsFor = async (data: Order) =>
+      asStored({ type: `order.${data.status}`, data }, { type: 'pet.changed', data: await animal(animalId) });
     expect(await eventsOf(() => stateFor(accountId, animalId))).toEqual([]);
     expect([await orders.list({ accountId, limit: 1 }), (await animal(animalId)).status]).toEqual([[], 'available']);
     const placed: Order[] = [];
     const events = await eventsOf(async () => placed.push(await place(animalId)));
-    const expected = placed.map((data): StoreEvent => ({ type: 'order.placed', data }));
-    expect(events).toEqual(asStored(...expected, { type: 'pet.changed', data: await animal(animalId) }));
+    const order = present(placed[0]);
+    expect(events).toEqual(await eventsFor(order));
+    expect(await eventsOf(() => stateOf((refused) => orders.change(order.id, refused)))).toEqual([]);
+    expect([await find(order.id), (await animal(animalId)).status]).toEqual([order, 'pending']);
+    const ending = await eventsOf(() => end(order.id, 'completed'));
+    expect(ending).toEqual(await eventsFor(present(await find(order.id))));
   });
 
   it('places and ends in the transaction that it gets: nothing is left of one that fails', async () => {
@@ -212,14 +215,12 @@ function placements({ it, expect }: TestFramework, opened: () => OrderStore): vo
 }
 
 function ends({ it, expect }: TestFramework, opened: () => OrderStore): void {
-  it('decides a change on the order and its animal, or says what isn’t there', async () => {
-    const { other, placed, end, withdraw, animal, orders } = opened();
-    const look = (id: bigint) => stateOf<EndState>((refused) => orders.change(id as OrderId, refused));
-    const [order, withdrawn] = [await placed(NOON, other), await placed()];
-    const cancelled = await end(withdrawn.id, 'cancelled');
-    await withdraw(cancelled.animalId);
+  const look = (id: bigint) => stateOf<EndState>((refused) => opened().orders.change(id as OrderId, refused));
+
+  it('decides a change on the order, of whatever account, and its animal, or says what isn’t there', async () => {
+    const { other, placed, animal } = opened();
+    const order = await placed(NOON, other);
     expect(await look(order.id)).toEqual({ order, animal: await animal(order.animalId) });
-    expect(await look(cancelled.id)).toEqual({ order: cancelled, animal: undefined });
     const none = { order: undefined, animal: undefined };
     for (const id of UNKNOWN) expect({ id, state: await look(id) }).toEqual({ id, state: none });
   });
@@ -237,28 +238,18 @@ function ends({ it, expect }: TestFramework, opened: () => OrderStore): void {
       expect(await statusOf(bystander.animalId)).toBe('pending');
     });
 
-  it('stores what is decided of an order whose animal was withdrawn', async () => {
-    const { placed, withdraw, find, orders } = opened();
+  it('decides on the order of a withdrawn animal without it, and stores, finds and lists it as any other', async () => {
+    const { accountId, placed, withdraw, find, orders } = opened();
     const order = await placed();
     await withdraw(order.animalId);
+    expect(await look(order.id)).toEqual({ order, animal: undefined });
     const ended: Order = { ...order, status: 'expired' };
     expect(await orders.change(order.id, ({ animal }) => ({ order: ended, animal, events: [] }))).toEqual(ended);
     expect(await find(order.id)).toEqual(ended);
-  });
-
-  it('stores the events of a change, and nothing of one that is refused', async () => {
-    const { placed, find, animal, end, eventsOf, orders } = opened();
-    const order = await placed();
-    const before = await animal(order.animalId);
-    expect(await eventsOf(() => stateOf((refused) => orders.change(order.id, refused)))).toEqual([]);
-    expect([await find(order.id), await animal(order.animalId)]).toEqual([order, before]);
-    const events = await eventsOf(() => end(order.id, 'completed'));
-    const data = present(await find(order.id));
-    const expected: readonly StoreEvent[] = [
-      { type: 'order.completed', data },
-      { type: 'pet.changed', data: await animal(order.animalId) },
-    ];
-    expect(events).toEqual(asStored(...expected));
+    for (const status of [undefined, 'expired'] as const)
+      expect(await orders.list({ accountId, status, limit: 1 })).toEqual([ended]);
+    const after = (order.id - 1n) as OrderId;
+    expect(await orders.listAll({ after, limit: 1 })).toMatchObject([{ order: ended }]);
   });
 
   it('hides another account’s order', async () => {
@@ -320,16 +311,6 @@ function pages(framework: TestFramework, open: Open<OrderPorts>): void {
 }
 
 function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
-  it('lists the orders of withdrawn animals, too', async () => {
-    const { accountId, orders, placed, end, withdraw, find } = opened();
-    const order = await end((await placed()).id, 'completed');
-    await withdraw(order.animalId);
-    expect(await find(order.id)).toEqual(order);
-    expect(await orders.list({ accountId, limit: 1 })).toEqual([order]);
-    expect(await orders.list({ accountId, status: 'completed', limit: 1 })).toEqual([order]);
-    expect((await orders.listAll({ after: (order.id - 1n) as OrderId, limit: 1 }))[0]).toMatchObject({ order });
-  });
-
   it('lists the orders of all accounts with their accounts, all or the placed ones, ascending', async () => {
     const { accounts, other, orders, placed, end } = opened();
     const before = await placed();
@@ -347,40 +328,36 @@ function lists({ it, expect }: TestFramework, opened: () => OrderStore): void {
   });
 
   it('lists the orders of closed accounts, too, for the operator', async () => {
-    const { orders, placed, closedAfter } = opened();
-    const placing: Order[] = [];
-    const account = await closedAfter(async ({ id }) => placing.push(await placed(NOON, id)));
-    const [order] = placing;
-    const after = (present(order).id - 1n) as OrderId;
+    const { orders, placed, ports, unique } = opened();
+    const account = await openWithPassword(ports.credentials, unique);
+    const order = await placed(NOON, account.id);
+    await closeAccount(ports, account);
+    const after = (order.id - 1n) as OrderId;
     expect(await orders.listAll({ after, limit: 1 })).toMatchObject([{ account: { id: account.id }, order }]);
   });
 }
 
 function expiry({ it, expect }: TestFramework, opened: () => OrderStore): void {
-  it('expires orders placed at or before that instant, of any account, and no later ones', async () => {
-    const { other, placed, expire, find, statusOf } = opened();
+  it('expires the orders placed at or before that instant, of any account, each decided once with its animal', async () => {
+    const { other, placed, animal, end, find, statusOf, orders } = opened();
+    for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
     const due = [await placed(later(NOON, -HOUR)), await placed(NOON, other)];
     const young = await placed(later(NOON, 1));
+    const states = await Promise.all(due.map(async (order) => ({ order, animal: await animal(order.animalId) })));
     const at = later(NOON, HOUR);
-    const expired = await expire(NOON, 100, at);
+    const asked: EndState[] = [];
+    const expired = await orders.expire({ placedUntil: NOON, limit: 100 }, (state) => {
+      asked.push(state);
+      return decideExpiry(state, HOUR, at);
+    });
+    expect(asked).toHaveLength(2);
+    expect(new Set(asked)).toEqual(new Set(states));
     expect(new Set(expired)).toEqual(new Set(due.map((order) => ({ ...order, status: 'expired', updatedAt: at }))));
     for (const order of expired) {
       expect(await find(order.id, order.accountId)).toEqual(order);
       expect(await statusOf(order.animalId)).toBe('available');
     }
     expect([await find(young.id), await statusOf(young.animalId)]).toEqual([young, 'pending']);
-  });
-
-  it('decides about each of them once, with its animal, and about no order that has ended or was placed later', async () => {
-    const { placed, animal, end, orders } = opened();
-    for (const outcome of OUTCOMES) await end((await placed()).id, outcome);
-    await placed(later(NOON, 1));
-    const states: EndState[] = [];
-    for (const order of [await placed(), await placed()]) states.push({ order, animal: await animal(order.animalId) });
-    const asked: EndState[] = [];
-    await orders.expire({ placedUntil: NOON, limit: 10 }, note(asked));
-    expect(new Set(asked)).toEqual(new Set(states));
-    expect(asked).toHaveLength(2);
   });
 
   it('leaves an order that the decision leaves, and stores the events of the others, which it returns', async () => {
@@ -523,7 +500,7 @@ type OrderStore = Awaited<ReturnType<typeof openOrderStore>>;
 
 /** Two accounts of a store, and their orders. */
 async function openOrderStore(ports: Pick<Ports, OrderPorts>, unique: Unique) {
-  const { accounts, animals, credentials, orders } = ports;
+  const { accounts, animals, orders } = ports;
   const account = await accounts.open(unique.account());
   const { id: accountId } = account;
   const { id: other } = await accounts.open(unique.account());
@@ -544,6 +521,8 @@ async function openOrderStore(ports: Pick<Ports, OrderPorts>, unique: Unique) {
   const expire = (placedUntil: Instant, limit = 100, at = later(NOON, HOUR)) =>
     orders.expire({ placedUntil, limit }, (state) => decideExpiry(state, at - placedUntil, at));
   return {
+    ports,
+    unique,
     accounts,
     animals,
     orders,
@@ -566,13 +545,6 @@ async function openOrderStore(ports: Pick<Ports, OrderPorts>, unique: Unique) {
       const { length } = await storedEvents(ports, accountId);
       await work();
       return (await storedEvents(ports, accountId)).slice(length);
-    },
-    /** A new account, closed after the work. */
-    closedAfter: async (work: (account: Account) => Promise<unknown>) => {
-      const closed = await openWithPassword(credentials, unique);
-      await work(closed);
-      await closeAccount(ports, closed);
-      return closed;
     },
     /** Leaves nothing due: expiry asks for no account, so it would take the orders of an earlier test. */
     clear: async () => {
