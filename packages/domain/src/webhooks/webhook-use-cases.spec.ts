@@ -1,14 +1,12 @@
 import { testPolicy } from '../testing/in-memory-application.js';
 import { describe, expect, it, jest } from '@jest/globals';
-import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
-import { byOperator, inMemoryPorts, unchanged } from '../testing/index.js';
+import { DAY, HOUR, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { byOperator, inMemoryPorts } from '../testing/index.js';
 import { PAUSES } from './delivery.js';
 import type { WebhookReport } from './use-cases.js';
 import { MOST_WEBHOOKS } from './webhook.js';
 
-const NOW = instant(Date.UTC(2026, 0, 1));
 const URL = 'https://hooks.example.com/store';
 
 async function openStore({ mailsAccounts = true } = {}) {
@@ -59,25 +57,6 @@ describe('a webhook', () => {
     await expect(changeWebhook.execute({ ...own, change })).rejects.toMatchObject(refused);
   });
 
-  it('is changed in the given fields, of which null takes a value away', async () => {
-    const { changeWebhook, getWebhook, own, webhook, clock } = await openStore();
-    clock.advance(MINUTE);
-    const fields = { types: ['pet.added'], description: 'ours' } as const;
-    const changed = await changeWebhook.execute({ ...own, change: fields });
-    expect(changed).toEqual({ ...webhook, ...fields, updatedAt: clock.now() });
-    clock.advance(MINUTE);
-    const seen = { ...own, condition: unchanged(changed) };
-    const back = await changeWebhook.execute({ ...seen, change: { types: null, description: null } });
-    expect(back).toEqual({ ...webhook, updatedAt: clock.now() });
-    const [outdated, empty] = [
-      { ...seen, change: fields },
-      { ...own, change: {} },
-    ];
-    await expect(changeWebhook.execute(outdated)).rejects.toMatchObject({ code: 'precondition_failed' });
-    await expect(changeWebhook.execute(empty)).rejects.toMatchObject({ code: 'invalid_parameter' });
-    expect(await getWebhook.execute(own)).toEqual(back);
-  });
-
   it('has its URL as the sender writes it, whose length is judged, and an equal one changes nothing', async () => {
     const { createWebhook, changeWebhook, own, webhook, clock, receiver } = await openStore();
     const longest = `${URL}/`.padEnd(2_048, 'x');
@@ -89,27 +68,6 @@ describe('a webhook', () => {
     expect(await changeWebhook.execute({ ...own, change: { url: `${URL}/2#` } })).toEqual(other);
     receiver.check = () => Promise.reject(new Error('the name of a URL that stays is not looked up'));
     expect(await changeWebhook.execute({ ...own, change: { url: other.url } })).toEqual(other);
-  });
-
-  it('is its account’s alone, and gone once it is deleted', async () => {
-    const { deleteWebhook, own, ...application } = await openStore();
-    const { getWebhook, changeWebhook, rotateWebhookSecret, pingWebhook, listDeliveries } = application;
-    const expectNone = async (whose: typeof own) => {
-      for (const attempt of [
-        () => getWebhook.execute(whose),
-        () => changeWebhook.execute({ ...whose, change: { status: 'disabled' } }),
-        () => rotateWebhookSecret.execute(whose),
-        () => pingWebhook.execute(whose),
-        () => listDeliveries.execute(whose),
-        () => application.retryDelivery.execute({ ...whose, deliveryId: 'dlv_1' }),
-        () => application.recoverDeliveries.execute({ ...whose, since: NOW }),
-        () => deleteWebhook.execute(whose),
-      ])
-        await expect(attempt()).rejects.toMatchObject({ code: 'not_found' });
-    };
-    await expectNone({ ...own, accountId: 99n as AccountId });
-    await deleteWebhook.execute(own);
-    await expectNone(own);
   });
 
   it('is found by an operator without its account, who disables, enables and removes it', async () => {
