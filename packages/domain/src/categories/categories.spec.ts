@@ -1,6 +1,5 @@
 import { inMemoryApplication } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
-import {} from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import { nameKey } from '../kernel/text.js';
 import type { CategoryId } from '../animals/animal.js';
