@@ -202,16 +202,6 @@ describe('the cache of keys', () => {
     // The first arrived alone.
     expect(queries).toEqual([1, 1_000, 1_000, 499]);
   });
-
-  it('does not keep that a key is unknown: a new key works at once', async () => {
-    for (let again = 0; again < 2; again += 1) {
-      const before = queries.length;
-      await cache.find(hashOf(1));
-      expect(queries).toHaveLength(before + 1);
-    }
-    add(hashOf(1));
-    expect(await cache.find(hashOf(1))).toBeDefined();
-  });
 });
 
 describe('keys on several instances', () => {
