@@ -129,6 +129,7 @@ function additions({ it, expect }: TestFramework, store: Store): void {
 }
 
 const UNKNOWN = [INT64_MAX, -1n, INT64_MIN];
+const NONE: AnimalState = { animal: undefined, isOrdered: false };
 
 function lists(framework: TestFramework, open: OpenAnimals): void {
   const { it, beforeAll, expect } = framework;
@@ -184,15 +185,13 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
 
   it('have those that match each of several filters', () => expectPages(combinations()));
 
-  it('begin behind the id', () =>
+  it('begin behind the id, or end before it, ascending too', () =>
     expectPages([
-      ...combinations().flatMap((filters) => [10, 60].map((index) => ({ ...filters, after: place(index), limit: 5 }))),
+      ...combinations().flatMap((filters) => [
+        ...[10, 60].map((index) => ({ ...filters, after: place(index), limit: 5 })),
+        ...[20, 70].map((index) => ({ ...filters, before: place(index), limit: 5 })),
+      ]),
       ...[place(0), place(all.length - 1), ...UNKNOWN].map((after) => ({ after: after as AnimalId })),
-    ]));
-
-  it('end before the id, ascending too', () =>
-    expectPages([
-      ...combinations().flatMap((filters) => [20, 70].map((index) => ({ ...filters, before: place(index), limit: 5 }))),
       ...[place(0), place(1), ...UNKNOWN].map((before) => ({ before: before as AnimalId })),
     ]));
 
@@ -206,48 +205,37 @@ function lists(framework: TestFramework, open: OpenAnimals): void {
       ),
     ));
 
-  it('and finds give each of many concurrent readers what it asked for', async () => {
-    const queries = combinations().flatMap((filters, index) => [
-      { ...filters, limit: 3 + (index % 2) },
-      { ...filters, after: place(index), limit: 3 + (index % 2) },
-      { ...filters, after: place(index + 30), limit: 3 },
-      { ...filters, before: place(index + 60), limit: 3 },
-      {
-        ...filters,
-        ids: [place(index + 2), ...UNKNOWN, place(index), place(index)] as AnimalId[],
-        limit: 1 + (index % 3),
-      },
-      ...[0, 1, 2].map((next) => ({ ...filters, after: place(next), limit: MAX_PAGE_SIZE + 1 })),
-    ]);
+  it('and finds give each of many concurrent readers what it asked for, and nothing for an unknown id', async () => {
+    const queries = combinations().flatMap((filters, index) => {
+      const ids = [place(index + 2), ...UNKNOWN, place(index), place(index)] as AnimalId[];
+      return [
+        { ...filters, limit: 3 + (index % 2) },
+        { ...filters, after: place(index), limit: 3 + (index % 2) },
+        { ...filters, after: place(index + 30), limit: 3 },
+        { ...filters, before: place(index + 60), limit: 3 },
+        { ...filters, ids, limit: 1 + (index % 3) },
+        ...[0, 1, 2].map((next) => ({ ...filters, after: place(next), limit: MAX_PAGE_SIZE + 1 })),
+      ];
+    });
     const some = all.slice(0, 20);
-    const finding = Promise.all(some.map(({ id }) => store.animals.findById(id)));
+    const finding = Promise.all([...idsOf(some), ...UNKNOWN].map((id) => store.animals.findById(id as AnimalId)));
     const pages = await Promise.all(queries.map((query) => store.animals.list(query)));
-    expect(await finding).toEqual(some);
+    expect(await finding).toEqual([...some, ...UNKNOWN.map(() => undefined)]);
     pages.forEach((page, index) => {
       const query = present(queries[index]);
       expect({ query, ids: idsOf(page) }).toEqual({ query, ids: idsOf(matching(query)) });
     });
   });
-
-  it('say nothing of an id that no animal has', async () => {
-    for (const id of UNKNOWN) expect({ id, found: await store.animals.findById(id as AnimalId) }).toEqual({ id });
-  });
 }
 
 function changes({ it, expect }: TestFramework, store: Store): void {
-  const milo = (animal: Animal): Animal => ({
-    ...animal,
-    name: ' Miło 🐈 ',
-    categoryId: INT64_MIN as CategoryId,
-    status: 'sold',
-  });
+  const milo = { name: ' Miło 🐈 ', categoryId: INT64_MIN as CategoryId, status: 'sold' } as const;
 
   it('and withdrawals are decided on the animal, or that there is none', async () => {
     const animal = await store.add({ name: ' Łuna 🐈 ', categoryId: INT64_MIN, status: 'sold' });
     const state = { animal, isOrdered: false };
     expect(await store.statesOf(animal.id)).toEqual([state, state]);
-    const none = { animal: undefined, isOrdered: false };
-    for (const id of UNKNOWN) expect({ id, states: await store.statesOf(id) }).toEqual({ id, states: [none, none] });
+    for (const id of UNKNOWN) expect({ id, states: await store.statesOf(id) }).toEqual({ id, states: [NONE, NONE] });
   });
 
   it('and withdrawals are decided on whether an order for the animal is placed', async () => {
@@ -263,7 +251,7 @@ function changes({ it, expect }: TestFramework, store: Store): void {
 
   it('store what is decided of the animal, return it, and leave others as they are', async () => {
     const [animal, bystander] = [await store.add(), await store.add()];
-    const changed = milo(animal);
+    const changed = { ...animal, ...milo };
     expect(await store.animals.change(animal.id, () => eventless(changed))).toEqual(changed);
     expect(await store.animals.findById(animal.id)).toEqual(changed);
     expect(await store.animals.findById(bystander.id)).toEqual(bystander);
@@ -272,7 +260,7 @@ function changes({ it, expect }: TestFramework, store: Store): void {
 
   it('and withdrawals store all events of the decision, in their order, and no others', async () => {
     const animal = await store.add();
-    const events = (['pet.removed', 'pet.changed'] as const).map((type) => ({ type, data: milo(animal) }));
+    const events = (['pet.removed', 'pet.changed'] as const).map((type) => ({ type, data: { ...animal, ...milo } }));
     const { animals } = store;
     const change = (decided: DecidedAnimal) => store.eventsOf(() => animals.change(animal.id, () => decided));
     expect(await change({ animal, events })).toEqual(asStored(...events));
@@ -334,20 +322,8 @@ function names({ it, expect }: TestFramework, store: Store): void {
   const namesOf = (animals: readonly Animal[]) => animals.map(({ name }) => name);
 
   it('are found by their beginning, in any script and without regard to case and normal form', async () => {
-    await addAll(
-      'Étoile',
-      'étoile 2',
-      'E\u0301TOILE',
-      'Etoile',
-      'Барсик',
-      'БАРС',
-      'Бар',
-      '露娜娜',
-      '露娜',
-      '露',
-      'Τάσος',
-      'ΤΆΣΟΣ Β',
-    );
+    await addAll(...['Étoile', 'étoile 2', 'E\u0301TOILE', 'Etoile', 'Барсик', 'БАРС', 'Бар']);
+    await addAll(...['露娜娜', '露娜', '露', 'Τάσος', 'ΤΆΣΟΣ Β']);
     expect(namesOf((await listed('étoile')).animals)).toEqual(['Étoile', 'E\u0301TOILE', 'étoile 2']);
     expect(namesOf((await listed('барс')).animals)).toEqual(['БАРС', 'Барсик']);
     expect(namesOf((await listed('露娜')).animals)).toEqual(['露娜', '露娜娜']);
@@ -442,8 +418,7 @@ function withdrawals({ it, expect }: TestFramework, store: Store): void {
     await store.withdraw(id);
     expect(await store.animals.findById(id)).toBeUndefined();
     expect(await store.animals.findById(bystander.id)).toEqual(bystander);
-    const none = { animal: undefined, isOrdered: false };
-    expect(await store.statesOf(id)).toEqual([none, none]);
+    expect(await store.statesOf(id)).toEqual([NONE, NONE]);
     const after = (id - 1n) as AnimalId;
     const filters = [{}, { status: 'sold' as const }, { ids: [id] }, { categoryIds: [1n as CategoryId] }];
     for (const query of filters.map((filter) => ({ ...filter, after, limit: 10 }))) {
