@@ -116,15 +116,6 @@ describe('signing in', () => {
 });
 
 describe('a signed-in person', () => {
-  it('changes the password by the current one', async () => {
-    const { signUp, changePassword, signIn, getAccount } = setUp();
-    const { id } = await signUp();
-    const changed = await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
-    expect(await getAccount.execute(id)).toEqual(changed);
-    expect(await signIn()).toBeUndefined();
-    expect(await signIn(OTHER)).toEqual(changed);
-  });
-
   const wrong = { field: 'current', rule: 'is not your password' };
   const weak = { field: 'next', rule: 'must be at least 12 characters' };
   it.each([

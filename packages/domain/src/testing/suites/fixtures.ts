@@ -191,11 +191,10 @@ export async function addKey(
   { apiKeys }: Pick<Ports, 'apiKeys'>,
   key: NewApiKey,
   credentialVersion?: number,
-  transaction?: Transaction,
 ): Promise<ApiKey> {
   const decide = ({ account }: KeyHolder) =>
     decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion, noticeId: noticeOf(key) });
-  return apiKeys.add(key.accountId, key.createdAt, decide, transaction);
+  return apiKeys.add(key.accountId, key.createdAt, decide);
 }
 
 export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
@@ -208,7 +207,6 @@ export async function replaceKey(
   id: ApiKeyId,
   replacement: NewApiKey,
   credentialVersion?: number,
-  transaction?: Transaction,
 ): Promise<ApiKey> {
   const { accountId, createdAt: now, hash, ending } = replacement;
   const command = {
@@ -221,7 +219,7 @@ export async function replaceKey(
   };
   const decide = ({ account, old }: RotationState) =>
     decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now);
-  return (await apiKeys.replace(id, now, decide, transaction)).replacement;
+  return (await apiKeys.replace(id, now, decide)).replacement;
 }
 
 export async function openWithPassword(
