@@ -90,8 +90,8 @@ describe('messages in PostgreSQL', () => {
     const ports = await openInstance();
     const accountId = await openAccount(ports);
     await client.query(`
-      INSERT INTO accounts (email, plan, created_at)
-      SELECT 'account-' || number || '@example.com', 'free', now() FROM generate_series(1, 12000) AS number;
+      INSERT INTO accounts (email, canonical_email, plan, created_at)
+      SELECT email, email, 'free', now() FROM generate_series(1, 12000) AS number, concat('account-', number, '@example.com') AS email;
       INSERT INTO delivery_lines (account_id, queue, turn_at) SELECT id, 'account_mails', 'infinity' FROM accounts`);
     await client.query(
       `INSERT INTO messages (id, account_id, status, due_at, created_at, text)
