@@ -84,18 +84,3 @@ it('a worker without a mail server takes nothing back, says so, and leaves the m
   expect(await query(`SELECT claims FROM account_mails WHERE status = 'queued'`)).toMatchObject([{ claims: 0 }]);
   expect(await askToSignUp('other@example.com')).toMatchObject({ status: 200 });
 });
-
-it('ten thousand sign-ups that wait delay no reset', async () => {
-  await query(`
-    INSERT INTO account_mails (id, kind, address, status, due_at, created_at, expires_at)
-    SELECT 'mail_' || n, 'sign-up', n || '@example.org', 'queued', now(), now(), now() + interval '1 day'
-    FROM generate_series(1, 10000) AS n`);
-  const visitor = new Visitor(portal.origin, '2001:db8:1::1');
-  await visitor.fillIn('/forgotten-password', { email: 'queued@example.com' });
-  await until(async () => (await query(`SELECT FROM account_mails WHERE kind = 'reset'`)).length > 0);
-  const sent = sink.received.length;
-  await startWorker();
-  await until(() => sink.received.length > sent);
-  // Two mails are sent at the same time.
-  expect(sink.received.slice(sent, sent + 2).flatMap(({ to }) => to)).toContain('queued@example.com');
-});

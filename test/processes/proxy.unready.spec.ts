@@ -112,25 +112,21 @@ class Instance {
     expect(serversSince(again)).toEqual(['portal']);
   });
 
-  it.each<[what: string, method: string, host: string, headers: string, body: string]>([
-    ['a read', 'GET', 'a', '', ''],
-    ['a read of the portal', 'GET', PORTAL_HOST, '', ''],
-    ['a POST with an Idempotency-Key', 'POST', 'a', KEY, 'a'.repeat(29_000)],
-  ])('sends %s again, once, if an instance is killed before it answers', async (_what, method, host, headers, body) => {
-    const path = `/lost-${method}-${host}`;
-    expect(await statusesOf(`${method} ${path}`, host, headers, body)).toEqual([200]);
-    expect(deliveries.get(path)).toBe(2);
-  });
-
-  it.each<[what: string, method: string, host: string, headers: string, body: string]>([
-    ['a POST without an Idempotency-Key', 'POST', 'a', '', 'a'],
-    ['a POST to the portal', 'POST', PORTAL_HOST, KEY, 'a'],
-    ['what ignores the Idempotency-Key', 'PATCH', 'a', KEY, 'a'],
-    ['what ignores the Idempotency-Key', 'DELETE', 'a', KEY, ''],
-    ['a body that is larger than its buffer', 'POST', 'a', KEY, 'a'.repeat(40_000)],
-  ])('never sends %s (%s) again', async (_what, method, host, headers, body) => {
-    const path = `/lost-${method}-${host}-${headers === ''}-${body.length}`;
-    expect(await statusesOf(`${method} ${path}`, host, headers, body)).not.toContain(200);
-    expect(deliveries.get(path)).toBe(1);
-  });
+  it.each<[what: string, times: number, method: string, host: string, headers: string, body: string]>([
+    ['a read', 2, 'GET', 'a', '', ''],
+    ['a read of the portal', 2, 'GET', PORTAL_HOST, '', ''],
+    ['a POST with an Idempotency-Key', 2, 'POST', 'a', KEY, 'a'.repeat(29_000)],
+    ['a POST without an Idempotency-Key', 1, 'POST', 'a', '', 'a'],
+    ['a POST to the portal', 1, 'POST', PORTAL_HOST, KEY, 'a'],
+    ['a PATCH, which ignores the Idempotency-Key', 1, 'PATCH', 'a', KEY, 'a'],
+    ['a DELETE, which ignores the Idempotency-Key', 1, 'DELETE', 'a', KEY, ''],
+    ['a body that is larger than its buffer', 1, 'POST', 'a', KEY, 'a'.repeat(40_000)],
+  ])(
+    'sends %s %d times if an instance is killed before it answers',
+    async (what, times, method, host, headers, body) => {
+      const path = `/lost-${what.replaceAll(' ', '-')}`;
+      const statuses = await statusesOf(`${method} ${path}`, host, headers, body);
+      expect([statuses.includes(200), deliveries.get(path)]).toEqual([times === 2, times]);
+    },
+  );
 });

@@ -1,16 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import * as globals from '@jest/globals';
 import type { TestFramework } from '@adoption-store/domain/testing';
 
 /** Jest, as the suites of the ports take it. */
 export const framework: TestFramework = {
-  describe,
-  it,
-  beforeAll,
-  beforeEach,
-  afterEach,
-  afterAll,
-  expect,
+  ...globals,
   random: Math.random,
   // Jest ends a test that waits in vain.
   until: async (isTrue) => {

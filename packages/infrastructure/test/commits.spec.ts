@@ -4,7 +4,7 @@ import { ask, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrate } from '../src/database/migrate.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openAccount, setStandby } from './databases.js';
+import { closedAfterEach, openAccount, openStore, setStandby } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -29,8 +29,8 @@ describe('while commits wait for a synchronous standby that has stopped,', () =>
   }
 
   async function open() {
-    const opened = await openInfrastructure({ policy: testPolicy(), databaseUrl: server.url, poolSize: POOL });
-    closing.push(opened.close, () => setStandby(server.url, ''));
+    const opened = await openStore(closing, server.url, { poolSize: POOL });
+    closing.push(() => setStandby(server.url, ''));
     return opened;
   }
 

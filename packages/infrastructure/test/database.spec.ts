@@ -1,4 +1,3 @@
-import { testPolicy } from '@adoption-store/domain/testing';
 import { type AccountId, type ApiKeyId, newAnimal } from '@adoption-store/domain';
 import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -12,8 +11,7 @@ import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { PostgresCountsStore } from '../src/limits/postgres-counts-store.js';
-import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openDatabase } from './databases.js';
+import { closedAfterEach, openDatabase, openStore } from './databases.js';
 
 it.each([
   [1, 'answered', 2],
@@ -153,12 +151,7 @@ describe('an address that is moved', () => {
   });
 
   it('a process is ready only while its address leads to a primary, which its connections follow without a write', async () => {
-    const { ports, isReady, read, close } = await openInfrastructure({
-      policy: testPolicy(),
-      databaseUrl: address.url,
-      poolSize: 4,
-    });
-    closing.push(close);
+    const { ports, isReady, read } = await openStore(closing, address.url);
     await until(isReady);
     await demote();
     await until(() => !isReady());
@@ -171,12 +164,7 @@ describe('an address that is moved', () => {
   });
 
   it('connections to a server that has vanished are given up', async () => {
-    const { animals } = await openInfrastructure({ policy: testPolicy(), databaseUrl: address.url, poolSize: 4 }).then(
-      ({ ports, close }) => {
-        closing.push(close);
-        return ports;
-      },
-    );
+    const { animals } = (await openStore(closing, address.url)).ports;
     await animals.add(luna);
     address.abandon();
     address.leadTo(next.url);

@@ -13,7 +13,7 @@ import { afterEach } from '@jest/globals';
 import { PostgresAnimalImporter } from '../src/animals/postgres-animal-importer.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
-import { openInfrastructure } from '../src/open-infrastructure.js';
+import { type Infrastructure, type InfrastructureConfig, openInfrastructure } from '../src/open-infrastructure.js';
 
 /** Every adapter, on a database of its own. */
 export async function openPostgres(categories: CategoryPolicy = 'open'): Promise<{
@@ -80,6 +80,17 @@ export function closedAfterEach(): (() => unknown)[] {
     for (const close of closing.splice(0).reverse()) await close();
   });
   return closing;
+}
+
+/** Every adapter on that database, as a process opens them, until the list's closers run. */
+export async function openStore(
+  closing: (() => unknown)[],
+  databaseUrl: string,
+  settings: Partial<InfrastructureConfig> = {},
+): Promise<Infrastructure> {
+  const opened = await openInfrastructure({ policy: testPolicy(), databaseUrl, poolSize: 4, ...settings });
+  closing.push(opened.close);
+  return opened;
 }
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12));

@@ -10,7 +10,7 @@ import {
   newMessageId,
   type Ports,
 } from '@adoption-store/domain';
-import { accountMailQueueSuite, addMessage, messageQueueSuite, testPolicy } from '@adoption-store/domain/testing';
+import { accountMailQueueSuite, addMessage, messageQueueSuite } from '@adoption-store/domain/testing';
 import {
   connectTo,
   createDatabase,
@@ -23,8 +23,7 @@ import {
 } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openAccount, openPostgres } from './databases.js';
+import { closedAfterEach, openAccount, openPostgres, openStore } from './databases.js';
 import { framework } from './framework.js';
 
 // A message with the id of another.
@@ -63,12 +62,7 @@ describe('messages in PostgreSQL', () => {
     );
   });
 
-  async function openInstance(): Promise<Ports> {
-    const config = { policy: testPolicy(), databaseUrl: database.url, poolSize: 4 };
-    const { ports, close } = await openInfrastructure(config);
-    closers.push(close);
-    return ports;
-  }
+  const openInstance = async () => (await openStore(closers, database.url)).ports;
 
   it('may wait in great numbers: their backlog is still read at once', async () => {
     const accountId = await openAccount(await openInstance());
@@ -96,8 +90,8 @@ describe('messages in PostgreSQL', () => {
     const ports = await openInstance();
     const accountId = await openAccount(ports);
     await client.query(`
-      INSERT INTO accounts (email, plan, created_at)
-      SELECT 'account-' || number || '@example.com', 'free', now() FROM generate_series(1, 12000) AS number;
+      INSERT INTO accounts (email, canonical_email, plan, created_at)
+      SELECT email, email, 'free', now() FROM generate_series(1, 12000) AS number, concat('account-', number, '@example.com') AS email;
       INSERT INTO delivery_lines (account_id, queue, turn_at) SELECT id, 'account_mails', 'infinity' FROM accounts`);
     await client.query(
       `INSERT INTO messages (id, account_id, status, due_at, created_at, text)
@@ -106,13 +100,7 @@ describe('messages in PostgreSQL', () => {
     );
     await client.query('ANALYZE');
     const statements = await statementsDuring(async () => {
-      const explaining = await openInfrastructure({
-        policy: testPolicy(),
-        databaseUrl: explainingUrl(database.url),
-        poolSize: 1,
-      });
-      closers.push(explaining.close);
-      const { messages } = explaining.ports;
+      const { messages } = (await openStore(closers, explainingUrl(database.url), { poolSize: 1 })).ports;
       for (const limit of [1, 10]) expect(await messages.claim({ limit, lease: MINUTE })).toHaveLength(limit);
       const queueing = { message: newMessage(ports, accountId), limit: 10 };
       const adding = messages.add(queueing, (state) => decideQueueing(state, queueing));

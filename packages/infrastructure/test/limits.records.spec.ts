@@ -10,14 +10,13 @@ import {
   MOST_OF_A_CODE,
   type Ports,
 } from '@adoption-store/domain';
-import { requestRecordsSuite, testPolicy } from '@adoption-store/domain/testing';
+import { requestRecordsSuite } from '@adoption-store/domain/testing';
 import { ask, until } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
 import { MOST_HELD, MOST_HELD_FAILED_REQUESTS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
-import { addKey, closedAfterEach, openPostgres } from './databases.js';
+import { addKey, closedAfterEach, openPostgres, openStore } from './databases.js';
 import { framework } from './framework.js';
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
@@ -47,8 +46,7 @@ describe('failed requests', () => {
 
   it('of instances that write at the same time never deadlock, and the next write leaves those that are kept', async () => {
     const { ports, url, records, key } = await openWithKey();
-    const open = () => openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
-    const instances = await Promise.all(Array.from({ length: 4 }, open));
+    const instances = await Promise.all(Array.from({ length: 4 }, () => openStore(opened, url)));
     for (const instance of instances) {
       for (let request = 0; request < 100; request += 1) {
         fail(instance.ports, key, `request-${request}`, request, `code-${request % 10}`);
@@ -68,7 +66,7 @@ describe('failed requests', () => {
 
 it('a process that counts nothing tells the minute, the day and bans that another counts, and writes nothing over them', async () => {
   const { ports, url, key: requester } = await openWithKey();
-  const following = await openInfrastructure({ policy: testPolicy(), databaseUrl: url, poolSize: 2 });
+  const following = await openStore(opened, url);
   const now = ports.clock.now();
   const request = { requester, limits: { perMinute: 5, perDay: 9 }, now };
   const look = () => following.ports.requests.peek(request);

@@ -1,7 +1,6 @@
-import { ask, expectDatabaseErrors } from '@adoption-store/test-support';
+import { ask, connectTo, expectDatabaseErrors } from '@adoption-store/test-support';
 import {
   type AccountId,
-  type AnimalId,
   decideEnd,
   decideExpiry,
   decidePlacement,
@@ -10,15 +9,10 @@ import {
   INT64_MAX,
   newAnimal,
   type Order,
-  type PetStatus,
-  type Ports,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
-import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
-import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.js';
-import { type Database, openAccount, openDatabase, openPostgres, untilBlocked } from './databases.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openAccount, openPostgres, untilBlocked } from './databases.js';
 import { framework } from './framework.js';
 
 // An order of an unknown account, and an animal that a constraint of the test holds.
@@ -28,91 +22,71 @@ orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
 const noon = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
-type Store = Pick<Ports, 'accounts' | 'animals' | 'orders'>;
-
-async function addAnimal({ animals }: Store): Promise<AnimalId> {
-  return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
-}
-
-function place({ orders }: Store, accountId: AccountId, animalId: AnimalId): Promise<Order> {
-  const placement = { accountId, animalId, limit: Infinity };
-  return orders.place(placement, (state) => decidePlacement(state, placement, noon));
-}
-
-function complete({ orders }: Store, { accountId, id }: Order): Promise<Order> {
-  return orders.change(id, (state) => decideEnd(state, { by: accountId, id, outcome: 'completed' }, noon));
-}
-
-function expire({ orders }: Store): Promise<readonly Order[]> {
-  return orders.expire({ placedUntil: noon, limit: 10 }, (state) => decideExpiry(state, 0, noon));
-}
-
-async function statusOf({ animals }: Store, id: AnimalId): Promise<PetStatus | undefined> {
-  return (await animals.findById(id))?.status;
-}
-
 describe('an order repository (PostgreSQL), whatever goes wrong', () => {
-  let database: Database;
-  let store: Store;
-  let accountId: AccountId;
+  let opened: Awaited<ReturnType<typeof openPostgres>>;
+  let order: Order;
   beforeAll(async () => {
-    database = await openDatabase();
-    const { dataSource } = database;
-    store = {
-      accounts: new TypeOrmAccountRepository(dataSource),
-      animals: new TypeOrmAnimalRepository(dataSource, 'open'),
-      orders: new TypeOrmOrderRepository(dataSource),
-    };
-    accountId = await openAccount(store);
+    opened = await openPostgres();
   });
-  afterAll(() => database.close());
+  beforeEach(async () => {
+    order = await place(await openAccount(opened.ports));
+  });
+  afterAll(() => opened.close());
+
+  async function place(accountId: AccountId): Promise<Order> {
+    const { animals, orders } = opened.ports;
+    const { id: animalId } = await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }));
+    const placement = { accountId, animalId, limit: Infinity };
+    return orders.place(placement, (state) => decidePlacement(state, placement, noon));
+  }
+  const animalOf = ({ animalId }: Order) => opened.ports.animals.findById(animalId);
 
   it('leaves the animal available when the order can’t be stored', async () => {
-    const animalId = await addAnimal(store);
-    await expect(place(store, INT64_MAX as AccountId, animalId)).rejects.toThrow('foreign key');
-    expect(await statusOf(store, animalId)).toBe('available');
+    const placing = place(INT64_MAX as AccountId);
+    await expect(placing).rejects.toThrow('foreign key');
+    expect(await opened.ports.animals.list({ limit: 9, after: order.animalId })).toMatchObject([
+      { status: 'available' },
+    ]);
   });
 
-  it('leaves the order placed when the animal can’t be changed', async () => {
-    const animalId = await addAnimal(store);
-    const order = await place(store, accountId, animalId);
-    await ask(database.url, `ALTER TABLE animals ADD CONSTRAINT stuck CHECK (id <> ${animalId}) NOT VALID`);
-    await expect(complete(store, order)).rejects.toThrow('stuck');
-    await expect(expire(store)).rejects.toThrow('stuck');
-    await ask(database.url, 'ALTER TABLE animals DROP CONSTRAINT stuck');
-    expect(await store.orders.findById(accountId, order.id)).toEqual(order);
-    expect(await statusOf(store, animalId)).toBe('pending');
-  });
-
-  it.each([
+  describe.each<[string, (see: (state: EndState) => void) => Promise<unknown>]>([
     [
       'ends',
-      ({ orders }: Store, { id, accountId }: Order, see: (state: EndState) => void) =>
-        orders.change(id, (state) => {
+      (see) =>
+        opened.ports.orders.change(order.id, (state) => {
           see(state);
-          return decideEnd(state, { by: accountId, id, outcome: 'completed' }, noon);
+          return decideEnd(state, { by: order.accountId, id: order.id, outcome: 'completed' }, noon);
         }),
     ],
     [
       'expires',
-      ({ orders }: Store, _order: Order, see: (state: EndState) => void) =>
-        orders.expire({ placedUntil: noon, limit: 10 }, (state) => {
+      (see) =>
+        opened.ports.orders.expire({ placedUntil: noon, limit: 10 }, (state) => {
           see(state);
           return decideExpiry(state, 0, noon);
         }),
     ],
-  ])('an order that %s is decided with its animal as the transaction before has left it', async (_how, end) => {
-    const { dataSource } = database;
-    await expire(store);
-    const order = await place(store, accountId, await addAnimal(store));
-    const names: unknown[] = [];
-    const ending = await dataSource.transaction(async (manager) => {
-      await manager.query(`UPDATE animals SET name = 'Milo' WHERE id = $1`, [order.animalId]);
-      const waiting = { done: end(store, order, (state) => names.push(state.animal?.name)) };
-      await untilBlocked(database.url);
-      return waiting;
+  ])('an order that %s', (_how, end) => {
+    it('stays placed when its animal can’t be changed', async () => {
+      await ask(opened.url, `ALTER TABLE animals ADD CONSTRAINT stuck CHECK (id <> ${order.animalId}) NOT VALID`);
+      await expect(end(() => undefined)).rejects.toThrow('stuck');
+      await ask(opened.url, 'ALTER TABLE animals DROP CONSTRAINT stuck');
+      expect(await opened.ports.orders.findById(order.accountId, order.id)).toEqual(order);
+      expect(await animalOf(order)).toMatchObject({ status: 'pending' });
+      await end(() => undefined);
     });
-    await ending.done;
-    expect(names).toEqual(['Milo']);
+
+    it('is decided with its animal as the transaction before has left it', async () => {
+      const other = await connectTo(opened.url);
+      await other.query('BEGIN');
+      await other.query(`UPDATE animals SET name = 'Milo' WHERE id = $1`, [order.animalId]);
+      const names: unknown[] = [];
+      const ending = end(({ animal }) => names.push(animal?.name));
+      await untilBlocked(opened.url);
+      await other.query('COMMIT');
+      await ending;
+      await other.end();
+      expect(names).toEqual(['Milo']);
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
-import { addMessage, testPolicy } from '@adoption-store/domain/testing';
+import { addMessage } from '@adoption-store/domain/testing';
 import {
   ask,
   connectTo,
@@ -15,8 +15,7 @@ import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
-import { openInfrastructure } from '../src/open-infrastructure.js';
-import { closedAfterEach, openAccount, setStandby } from './databases.js';
+import { closedAfterEach, openAccount, openStore, setStandby } from './databases.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
@@ -39,13 +38,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   });
 
   async function open(databaseUrl: string, directDatabaseUrl?: string) {
-    const { ports, secret, close } = await openInfrastructure({
-      policy: testPolicy(),
-      databaseUrl,
-      directDatabaseUrl,
-      poolSize: 8,
-    });
-    closing.push(close);
+    const { ports, secret } = await openStore(closing, databaseUrl, { directDatabaseUrl, poolSize: 8 });
     return { ...ports, secret };
   }
 
@@ -114,10 +107,8 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     closing.push(() => server.close());
     const few = await PgBouncer.start(server.url, { default_pool_size: '3' });
     closing.push(() => few.close());
-    const databaseUrl = few.urlOf(server.url);
-    const config = { policy: testPolicy(), databaseUrl, directDatabaseUrl: server.url, poolSize: 8 };
-    const { ports, close } = await openInfrastructure(config);
-    closing.push(close, () => setStandby(server.url, ''));
+    const ports = await open(few.urlOf(server.url), server.url);
+    closing.push(() => setStandby(server.url, ''));
     await ports.animals.add(luna);
     await setStandby(server.url, 'nobody');
     const write = () => Promise.allSettled(Array.from({ length: 6 }, () => openAccount(ports)));

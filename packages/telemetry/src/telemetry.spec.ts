@@ -68,19 +68,6 @@ describe('a log on a full disk', () => {
   ])('lets the process %s', async (_what, end, code) => {
     expect(await once(logging(end, full), 'exit')).toEqual([code, null]);
   });
-
-  it('refuses a line that must not be lost', async () => {
-    const child = logging(
-      "await log.deliver({ msg: 'a message' }).catch(({ code }) => process.exit(code === 'ENOSPC' ? 3 : 4))",
-      full,
-    );
-    expect(await once(child, 'exit')).toEqual([3, null]);
-  });
-
-  it('counts the lines that it loses', async () => {
-    const child = logging(`await log.close(); process.exit(log.dropped() === ${LINES} ? 3 : 4)`, full);
-    expect(await once(child, 'exit')).toEqual([3, null]);
-  });
 });
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

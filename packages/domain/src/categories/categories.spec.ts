@@ -1,6 +1,5 @@
 import { inMemoryApplication } from '../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
-import {} from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import { nameKey } from '../kernel/text.js';
 import type { CategoryId } from '../animals/animal.js';
@@ -116,14 +115,6 @@ describe('a removal', () => {
 });
 
 describe('the categories', () => {
-  it('get back the category that was added, until it is removed', async () => {
-    const { addCategory, getCategory, deleteCategory } = open();
-    const { id } = await addCategory.execute({ name: 'Cats' });
-    expect(await getCategory.execute(id)).toEqual({ id, name: 'Cats' });
-    await deleteCategory.execute({ id });
-    await expect(getCategory.execute(id)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
-  });
-
   it('name any int64, and no other id', async () => {
     const { nameCategory } = open();
     for (const id of [INT64_MIN, INT64_MAX]) {

@@ -144,18 +144,4 @@ describe('the feed', () => {
       await add();
     }
   });
-
-  it('gives later sequences after a restore than those that are undone', async () => {
-    const { list, add, events, clock } = await openStore(1);
-    await list();
-    const restore = events.backUp();
-    await add();
-    const [, undone] = (await list()).events;
-    restore();
-    clock.advance(MINUTE);
-    await add();
-    const [, later] = (await list()).events;
-    expect(later).toMatchObject({ position: undone?.position, sequence: clock.now() });
-    expect(undone?.sequence).toBeLessThan(clock.now());
-  });
 });

@@ -25,10 +25,10 @@ async function openStore(delivery: Partial<DeliveryPolicy> = {}, messageLimit?: 
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
   /** Delivers one batch and returns the outcomes. */
-  const deliver = async (isStopping = () => false) => {
+  const deliver = async () => {
     const deliveries: MessageReport[] = [];
     const onAttempt = (each: MessageReport) => deliveries.push(each);
-    return { ...(await application.deliverMessages.execute({ onAttempt, isStopping })), deliveries };
+    return { ...(await application.deliverMessages.execute({ onAttempt })), deliveries };
   };
   const { clock, messageSender: sender } = ports;
   return { ...application, ports, accountId, clock, sender, queue, statusOf, deliver };
@@ -148,14 +148,6 @@ describe('delivering messages', () => {
     }
     expect((await deliver()).deliveries).toMatchObject([{ attempt: 16, outcome: 'failed' }]);
     expect(await statusOf(id)).toBe('failed');
-  });
-
-  it('releases the messages it has not begun when it stops, without counting an attempt', async () => {
-    const { queue, deliver, sender } = await openStore({ batch: 10 });
-    for (const text of ['one', 'two', 'three']) await queue(text);
-    expect((await deliver(() => sender.delivered.length > 0)).deliveries).toHaveLength(1);
-    expect((await deliver()).deliveries).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
-    expect(sender.delivered.map(({ text }) => text).sort()).toEqual(['one', 'three', 'two']);
   });
 
   it('begins no message that it could not finish before its claim of 30 seconds expires', async () => {

@@ -140,26 +140,6 @@ describe('the expiry of an order', () => {
   given('no order', none).when('its time is over', MINUTE).then('nothing', undefined);
 });
 
-describe('the use cases of orders', () => {
-  it('place an order, complete it and get it, for its own account alone', async () => {
-    const { add, placeOrder, completeOrder, getOrder, statusOf, clock } = openStore();
-    const { id: animalId } = await add();
-    const order = await placeOrder.execute({ accountId: alice, animalId });
-    const { id } = order;
-    const times = { createdAt: clock.now(), updatedAt: clock.now() };
-    expect(order).toEqual({ id: 1n, accountId: alice, animalId, status: 'placed', ...times });
-    expect(await statusOf(animalId)).toBe('pending');
-    clock.advance(MINUTE);
-    const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
-    await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
-    await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
-    const completed = { ...order, status: 'completed', updatedAt: clock.now() };
-    expect(await completeOrder.execute({ accountId: alice, id })).toEqual(completed);
-    expect(await getOrder.execute({ accountId: alice, id })).toEqual({ ...completed, expiresAt: undefined });
-    expect(await statusOf(animalId)).toBe('sold');
-  });
-});
-
 describe('an order that is neither completed nor cancelled', () => {
   it('expires 48 hours after it was placed, not before, and its animal is available again', async () => {
     const { add, placeOrder, getOrder, expireOrders, statusOf, clock } = openStore();

@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import * as globals from '@jest/globals';
 import type { CategoryPolicy } from '../categories/category.js';
 import { PLANS } from '../accounts/plan.js';
 import * as testing from './index.js';
 
-const draws = new testing.PredictableCryptography(jest.getSeed());
+const draws = new testing.PredictableCryptography(globals.jest.getSeed());
 const framework: testing.TestFramework = {
-  describe,
-  it,
-  beforeAll,
-  beforeEach,
-  afterEach,
-  afterAll,
-  expect,
+  ...globals,
   random: () => draws.randomBytes(4).reduce((sum, byte) => 256 * sum + byte, 0) / 2 ** 32,
   // In memory everything happens at once.
   until: async (isTrue) => {
-    expect(await isTrue()).toBe(true);
+    globals.expect(await isTrue()).toBe(true);
   },
 };
 const close = () => Promise.resolve();

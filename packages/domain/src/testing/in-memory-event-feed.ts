@@ -41,13 +41,12 @@ export class InMemoryEventFeed implements EventFeed {
 
   /** Returns a function that restores what is published, as a backup of the database does. */
   backUp(): () => void {
-    const { last, lastSequence, published } = this;
+    const { last, published } = this;
     const kept = [...published];
     return () => {
       published.clear();
       for (const [position, event] of kept) published.set(position, event);
       this.last = last;
-      this.lastSequence = lastSequence;
     };
   }
 

@@ -62,13 +62,6 @@ describe('a key', () => {
     await expect(authenticate(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
   });
 
-  it('of another environment is refused with a message that says so', async () => {
-    const { ports, authenticate } = setUp();
-    const message = 'the API key is for the staging environment, this is live';
-    const refused = { code: 'invalid_api_key', message };
-    await expect(authenticate(generateKeyText('staging', ports.cryptography))).rejects.toMatchObject(refused);
-  });
-
   it('is neither issued nor changed in a session of an earlier password', async () => {
     const { issue, listAllKeys, changes } = setUp();
     const { key } = await issue({ credentialVersion: 0 });

@@ -1,7 +1,7 @@
 import { testPolicy } from '../../testing/in-memory-application.js';
 import { describe, expect, it } from '@jest/globals';
 import { createApplication } from '../../application.js';
-import { DAY, HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { decisions, inMemoryPorts } from '../../testing/index.js';
 import type { AccountId } from '../account.js';
 import type { AccountMailId, NewAccountMail } from './account-mail.js';
@@ -58,17 +58,17 @@ it.each([
 });
 
 describe('the owner of an account', () => {
-  /** A store with an account, which is proven unless that is declined. */
-  async function openAccount({ isProven = true } = {}) {
+  /** A store with an account whose address is proven. */
+  async function openAccount() {
     const ports = inMemoryPorts();
     const application = createApplication(ports, testPolicy(), { opensUnproven: true, delivery: { batch: 100 } });
     const { accountMailSender: sender, clock } = ports;
     const { id: accountId } = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
     await application.recordPortal.execute('https://portal.example.com');
-    const prove = { provenAt: isProven ? clock.now() : undefined };
+    const provenAt = clock.now();
     await ports.credentials.change(
       accountId,
-      (state) => state && { credentials: { ...state, account: { ...state.account, ...prove } } },
+      (state) => state && { credentials: { ...state, account: { ...state.account, provenAt } } },
     );
     const issue = async (name?: string) => application.issueKey.execute({ accountId, name });
     const deliver = async (): Promise<readonly AccountMail[]> => {
@@ -94,37 +94,6 @@ describe('the owner of an account', () => {
     expect(made).toEqual({ ...told, kind: 'key', about: nameOfKey(key) });
     expect(other).toEqual({ ...told, kind: 'rotated', about: nameOfKey(rotated) });
     expect(closed).toEqual({ ...told, kind: 'closed' });
-  });
-
-  it('is told nothing where the address was never proven by mail', async () => {
-    const { accountId, issue, deliver, ...store } = await openAccount({ isProven: false });
-    await issue();
-    await store.changePassword.execute({ accountId, current: PASSWORD, next: OTHER });
-    await store.closeAccount.execute({ accountId, password: OTHER });
-    expect(await deliver()).toEqual([]);
-    const operators = await store.openAccount.execute({ email: 'operator@example.com' });
-    await store.issueKey.execute({ accountId: operators.id });
-    expect(await deliver()).toEqual([]);
-  });
-
-  it('gets six mails in an hour at most, and in all is told of each of a thousand keys', async () => {
-    const { issue, deliver, clock, ports, revokeKey } = await openAccount();
-    const sent: { readonly at: number; readonly mail: AccountMail }[] = [];
-    for (let made = 0; made < 1_000; made += 1) {
-      const { key } = await issue();
-      await revokeKey.execute({ id: key.id });
-      for (const mail of await deliver()) sent.push({ at: clock.now(), mail });
-      expect((await ports.accountMails.backlog()).queued).toBeLessThanOrEqual(1);
-      clock.advance(MINUTE);
-    }
-    clock.advance(HOUR);
-    for (const mail of await deliver()) sent.push({ at: clock.now(), mail });
-    for (const { at } of sent) {
-      const within = sent.filter((each) => each.at > at - HOUR && each.at <= at);
-      expect(within.length).toBeLessThanOrEqual(6);
-    }
-    const counts = sent.map(({ mail }) => (mail.kind === 'more' ? Number(mail.about) : 1));
-    expect(counts.reduce((sum, count) => sum + count)).toBe(1_000);
   });
 
   it('is told at the former address what was done before it changed', async () => {

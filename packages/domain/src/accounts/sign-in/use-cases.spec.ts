@@ -116,15 +116,6 @@ describe('signing in', () => {
 });
 
 describe('a signed-in person', () => {
-  it('changes the password by the current one', async () => {
-    const { signUp, changePassword, signIn, getAccount } = setUp();
-    const { id } = await signUp();
-    const changed = await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
-    expect(await getAccount.execute(id)).toEqual(changed);
-    expect(await signIn()).toBeUndefined();
-    expect(await signIn(OTHER)).toEqual(changed);
-  });
-
   const wrong = { field: 'current', rule: 'is not your password' };
   const weak = { field: 'next', rule: 'must be at least 12 characters' };
   it.each([
@@ -137,27 +128,6 @@ describe('a signed-in person', () => {
     const changing = changePassword.execute({ accountId: account.id, current, next });
     await expect(changing).rejects.toMatchObject({ problems });
     expect(await signIn()).toEqual(account);
-  });
-
-  it('ends what acts for the account without its password, and nobody does who is signed out', async () => {
-    const { signUp, issueKey, endAccess, listKeys } = setUp();
-    const { id: accountId, credentialVersion } = await signUp();
-    await issueKey.execute({ accountId, credentialVersion });
-    const states = { accountId, states: ['active'] as const };
-    const late = endAccess.execute({ accountId, credentialVersion: credentialVersion - 1 });
-    await expect(late).rejects.toMatchObject({ code: 'signed_out' });
-    expect((await listKeys.execute(states)).items).toHaveLength(1);
-    await endAccess.execute({ accountId, credentialVersion });
-    expect((await listKeys.execute(states)).items).toEqual([]);
-  });
-
-  it('closes the account by the password, and then it is not found', async () => {
-    const { signUp, closeAccount, getAccount } = setUp();
-    const { id: accountId } = await signUp();
-    expect(await closeAccount.execute({ accountId, password: OTHER })).toBe(false);
-    expect(await getAccount.execute(accountId)).toBeDefined();
-    expect(await closeAccount.execute({ accountId, password: PASSWORD })).toBe(true);
-    expect(await getAccount.execute(accountId)).toBeUndefined();
   });
 
   it('does neither where there is no password, or by a text that can’t be one, which costs no verification', async () => {

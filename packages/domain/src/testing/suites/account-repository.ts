@@ -12,7 +12,7 @@ import {
   openWithPassword,
   present,
   stateOf,
-  timesDecided,
+  expectDecidedOnce,
   Unique,
 } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
@@ -175,9 +175,7 @@ export function accountRepositorySuite(
 
     it('makes a decision once', async () => {
       const { email } = await accounts.open(unique.account());
-      expect(
-        await timesDecided<Account | undefined, Account>((decide) => accounts.change(email, decide), present),
-      ).toBe(1);
+      await expectDecidedOnce(framework, { change: (counted) => accounts.change(email, counted(present<Account>)) });
     });
 
     it('opens one account for one address, however it is composed and many calls race', async () => {

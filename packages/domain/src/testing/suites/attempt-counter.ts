@@ -1,6 +1,6 @@
 import { type AttemptCounter, type AttemptState, decideAttempt } from '../../accounts/attempt-counter.js';
 import { DAY, later, MINUTE } from '../../kernel/clock.js';
-import { atOnce, NOON, openBefore, stateOf, timesDecided, Unique } from './fixtures.js';
+import { atOnce, NOON, openBefore, stateOf, expectDecidedOnce, Unique } from './fixtures.js';
 import type { Open, TestFramework } from './framework.js';
 
 const LIMIT = { most: 10, within: 15 * MINUTE };
@@ -35,7 +35,7 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
 
     it('makes a decision once', async () => {
       const decide = (state: AttemptState) => decideAttempt(state, { ...LIMIT, now: NOON });
-      expect(await timesDecided((each) => attempts.count(unique.hash(), each), decide)).toBe(1);
+      await expectDecidedOnce(framework, { count: (counted) => attempts.count(unique.hash(), counted(decide)) });
     });
 
     it('admits exactly the limit under a race', async () => {

@@ -8,6 +8,7 @@ import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import { unchanged } from '../conditions.js';
 import {
   eventless,
+  expectDecidedOnce,
   openBefore,
   outcomes,
   present,
@@ -15,7 +16,6 @@ import {
   REFUSAL,
   stateOf,
   storedEvents,
-  timesDecided,
   transactFor,
   undo,
   Unique,
@@ -76,11 +76,13 @@ function openSuite(framework: TestFramework, name: string, open: Open<Needed>): 
       const { id } = await add();
       const [name, wanted] = [unique.name(), { id, name: unique.name() }];
       const { categories } = ports;
-      const adding = categories.add.bind(categories, name);
-      expect(await timesDecided(adding, (state: AdditionState) => decideAddition(state, { name }))).toBe(1);
-      const naming = categories.name.bind(categories, wanted);
-      expect(await timesDecided(naming, () => ({ category: wanted, isNew: false }))).toBe(1);
-      expect(await timesDecided(categories.delete.bind(categories, id), () => undefined)).toBe(1);
+      const addition = (state: AdditionState) => decideAddition(state, { name });
+      const [naming, nothing] = [() => ({ category: wanted, isNew: false }), () => undefined];
+      await expectDecidedOnce(framework, {
+        add: (counted) => categories.add(name, counted(addition)),
+        name: (counted) => categories.name(wanted, counted(naming)),
+        delete: (counted) => categories.delete(id, counted(nothing)),
+      });
     });
 
     it('decides on the category with the id and the one with the name, and finds that, without regard to case and composition', async () => {

@@ -17,9 +17,9 @@ import { INT64_MAX } from '../../kernel/int64.js';
 import {
   addKey,
   atOnce,
-  byOperator,
   claimOne,
   closeAccount,
+  expectDecidedOnce,
   mailLink,
   NOON,
   openBefore,
@@ -30,20 +30,18 @@ import {
   replaceKey,
   revokeKey,
   stateOf,
-  timesDecided,
   Unique,
   type UniqueLink,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
-import { newWebhook } from './webhook-store.js';
 
-type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords' | 'webhooks';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
 
 const NOBODY = INT64_MAX as AccountId;
 
 /** The guarantees of every `CredentialRepository`. */
 export function credentialRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, expect, until } = framework;
+  const { describe, it, expect } = framework;
   describe(`a credential repository (${name})`, () => {
     const unique = new Unique();
     let ports: Opened<Needed>['ports'];
@@ -220,49 +218,6 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect((await ports.apiKeys.findById(bystander.id))?.key).toEqual(bystander);
       });
 
-      it('deletes the account’s webhooks if it revokes its keys, and no others', async () => {
-        const [account, bystander] = [await opened(), await opened()];
-        for (const owner of [account, bystander])
-          await ports.webhooks.add(byOperator({ accountId: owner.id }), () => newWebhook(owner, unique));
-        const left = () =>
-          Promise.all([account, bystander].map(async ({ id }) => (await ports.webhooks.list(id)).length));
-        await change(account, { revokedLinks: LINK_KINDS });
-        expect(await left()).toEqual([1, 1]);
-        await change(account, { keysRevokedAt: NOON });
-        expect(await left()).toEqual([0, 1]);
-      });
-
-      it('deletes the account’s failed requests and hours of usage if it closes it, and no others', async () => {
-        const [account, bystander] = [await opened(), await opened()];
-        const failedRequest = { operation: 'list', status: 400, code: 'invalid_parameter', requestId: unique.name() };
-        for (const owner of [account, bystander]) {
-          const { id: keyId } = await addKey(ports, unique.key(owner));
-          ports.requestRecords.record({
-            accountId: owner.id,
-            keyId,
-            at: NOON,
-            isUse: true,
-            isAdmitted: true,
-            failedRequest,
-          });
-        }
-        const kept = async ({ id }: Account) => {
-          const { requestRecords: records } = ports;
-          return [
-            (await records.listFailedRequests(id)).length,
-            (await records.listUsage(id, 'hour', instant(0))).length,
-          ];
-        };
-        await until(async () => (await kept(bystander)).join() === '1,1');
-        await change(account, { keysRevokedAt: NOON });
-        expect(await kept(account)).toEqual([1, 1]);
-        await change(account, { account: { ...account, email: closedEmail(account.id) }, closedAt: NOON });
-        expect([await kept(account), await kept(bystander)]).toEqual([
-          [0, 0],
-          [1, 1],
-        ]);
-      });
-
       it('revokes the account’s links of the kinds that were decided on, and no others', async () => {
         const [account, bystander] = [await opened(), await opened()];
         for (const revoked of LINK_KINDS) {
@@ -305,23 +260,22 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       });
     });
 
-    it('makes a decision once', async () => {
+    it('makes each decision once', async () => {
       const { tokenHash } = await newLink('reset', await opened());
       const { tokenHash: signUpHash } = await newSignUp();
       const { id } = await opened();
-      const account = () => ({ ...unique.account(), credentialVersion: 1, provenAt: undefined });
-      const open = () => ({ account: account(), passwordHash: 'hash' });
+      const open = () => ({
+        account: { ...unique.account(), credentialVersion: 1, provenAt: undefined },
+        passwordHash: 'hash',
+      });
       const keep = (found: Credentials | undefined) => found && { credentials: found };
-      for (const [name, times] of Object.entries({
-        open: () => timesDecided(credentials.open.bind(credentials, unique.email()), open),
-        completeSignUp: () => timesDecided(credentials.completeSignUp.bind(credentials, signUpHash), open),
-        change: () => timesDecided(credentials.change.bind(credentials, id), keep),
-        follow: () =>
-          timesDecided(credentials.useLink.bind(credentials, 'reset', tokenHash), (link: MailedLink | undefined) =>
-            keep(link?.credentials),
-          ),
-      }))
-        expect({ name, times: await times() }).toEqual({ name, times: 1 });
+      const follow = (link: MailedLink | undefined) => keep(link?.credentials);
+      await expectDecidedOnce(framework, {
+        open: (counted) => credentials.open(unique.email(), counted(open)),
+        completeSignUp: (counted) => credentials.completeSignUp(signUpHash, counted(open)),
+        change: (counted) => credentials.change(id, counted(keep)),
+        useLink: (counted) => credentials.useLink('reset', tokenHash, counted(follow)),
+      });
     });
 
     describe('a link', () => {

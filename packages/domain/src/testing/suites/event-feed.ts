@@ -1,4 +1,4 @@
-import type { Account, AccountId } from '../../accounts/account.js';
+import type { Account } from '../../accounts/account.js';
 import { type Animal, type AnimalId, newAnimal } from '../../animals/animal.js';
 import {
   EVENT_TYPES,
@@ -13,16 +13,15 @@ import { DAY, instant, later } from '../../kernel/clock.js';
 import { MAX_PAGE_SIZE } from '../../kernel/page.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { Message, MessageId } from '../../messages/message.js';
-import { decideMessageRetry } from '../../messages/message.js';
 import { decidePlacement } from '../../orders/order.js';
-import { addMessage, asStored, atOnce, claimOne, NOON, openBefore, present, transactFor, Unique } from './fixtures.js';
+import { addMessage, asStored, atOnce, NOON, openBefore, present, transactFor, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework, Transact } from './framework.js';
 
 const MOST = MAX_PAGE_SIZE + 1;
 
 type Needed = 'accounts' | 'animals' | 'events' | 'idempotency' | 'messages' | 'orders';
 
-/** The guarantees of every `EventFeed`, and of a `MessageQueue` about events. */
+/** The guarantees of every `EventFeed`. */
 export function eventFeedSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
   const { describe, it, beforeEach, expect } = framework;
   describe(`an event feed (${name})`, () => {
@@ -53,46 +52,21 @@ export function eventFeedSuite(framework: TestFramework, name: string, open: Ope
       return (await feed.end()).position;
     };
     /** The published events since the test began, as the account reads them. */
-    const published = async (accountId: AccountId = account.id) => {
+    const published = async () => {
       await publishAll();
-      return (await list({ accountId })).events;
+      return (await list()).events;
     };
     const shown = (events: readonly PublishedEvent[]) => events.map(({ type, data }) => ({ type, data }));
-    /** Expects exactly these events since the test began. */
-    const expectEvents = async (...events: readonly StoreEvent[]) => {
-      expect(shown(await published())).toEqual(asStored(...events));
-    };
 
     const add = (animal = 'Luna', transaction?: Transaction) =>
       ports.animals.add(newAnimal({ name: animal, categoryId: 1n }), transaction);
     const added = (data: Animal): StoreEvent => ({ type: 'pet.added', data });
-    const sent = (message: Message): StoreEvent => ({ type: 'message.sent', data: { ...message, status: 'sent' } });
     const place = (animalId: AnimalId, by: Account) => {
       const placement = { accountId: by.id, animalId, limit: Infinity };
       return ports.orders.place(placement, (state) => decidePlacement(state, placement, NOON));
     };
     const queue = (by = account): Promise<Message> =>
       addMessage(ports, { id: unique.name() as MessageId, accountId: by.id, text: 'Hello\n"you"', createdAt: NOON });
-    const twice = async (work: () => Promise<unknown>) => {
-      await work();
-      await work();
-    };
-
-    it('has the delivery of a message once, and each failure, for its account alone', async () => {
-      const good = await queue();
-      await twice(() => ports.messages.markSent(good.id));
-      const failing = await queue();
-      const first = await claimOne(ports.messages);
-      await twice(() => ports.messages.markFailed(first));
-      await ports.messages.retry(failing.id, (state) => decideMessageRetry(state, failing));
-      await ports.messages.markFailed(first);
-      await ports.messages.markFailed(await claimOne(ports.messages));
-      await ports.messages.markSent(failing.id);
-      const failed: StoreEvent = { type: 'message.failed', data: { ...failing, status: 'failed' } };
-      await expectEvents(sent(good), failed, failed, sent(failing));
-      expect(await published(other.id)).toEqual([]);
-    });
-
     it('gives stored events positions one after another, the longest stored first and no more than asked for', async () => {
       const before = await feed.end();
       const animals = [await add('first'), await add('second'), await add('third')];

@@ -191,11 +191,10 @@ export async function addKey(
   { apiKeys }: Pick<Ports, 'apiKeys'>,
   key: NewApiKey,
   credentialVersion?: number,
-  transaction?: Transaction,
 ): Promise<ApiKey> {
   const decide = ({ account }: KeyHolder) =>
     decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion, noticeId: noticeOf(key) });
-  return apiKeys.add(key.accountId, key.createdAt, decide, transaction);
+  return apiKeys.add(key.accountId, key.createdAt, decide);
 }
 
 export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
@@ -208,7 +207,6 @@ export async function replaceKey(
   id: ApiKeyId,
   replacement: NewApiKey,
   credentialVersion?: number,
-  transaction?: Transaction,
 ): Promise<ApiKey> {
   const { accountId, createdAt: now, hash, ending } = replacement;
   const command = {
@@ -221,7 +219,7 @@ export async function replaceKey(
   };
   const decide = ({ account, old }: RotationState) =>
     decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now);
-  return (await apiKeys.replace(id, now, decide, transaction)).replacement;
+  return (await apiKeys.replace(id, now, decide)).replacement;
 }
 
 export async function openWithPassword(
@@ -324,17 +322,21 @@ export async function stateOf<State>(change: (decide: (state: State) => never) =
   return states[0] as State;
 }
 
-/** How often a change calls its decision. */
-export async function timesDecided<State, Decision>(
-  change: (decide: (state: State) => Decision) => Promise<unknown>,
-  decide: (state: State) => Decision,
-): Promise<number> {
-  let times = 0;
-  await change((state) => {
-    times += 1;
-    return decide(state);
-  });
-  return times;
+type Counted = <State, Decision>(decide: (state: State) => Decision) => (state: State) => Decision;
+
+/** Expects that each change calls its decision once, which it has to hand over as `counted`. */
+export async function expectDecidedOnce(
+  { expect }: Pick<TestFramework, 'expect'>,
+  changes: Readonly<Record<string, (counted: Counted) => Promise<unknown>>>,
+): Promise<void> {
+  for (const [name, change] of Object.entries(changes)) {
+    let times = 0;
+    await change((decide) => (state) => {
+      times += 1;
+      return decide(state);
+    });
+    expect({ name, times }).toEqual({ name, times: 1 });
+  }
 }
 
 /** Does the work in a transaction that fails afterwards. */

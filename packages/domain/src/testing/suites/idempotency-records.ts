@@ -4,10 +4,10 @@ import type { IdempotencyRecords, IdempotentRequest } from '../../idempotency/id
 import { DAY, later } from '../../kernel/clock.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { MessageId } from '../../messages/message.js';
-import { addKey, addMessage, atOnce, NOON, openBefore, race, replaceKey, Unique } from './fixtures.js';
+import { addMessage, atOnce, NOON, openBefore, race, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accounts' | 'animals' | 'apiKeys' | 'idempotency' | 'messages';
+type Needed = 'accounts' | 'animals' | 'idempotency' | 'messages';
 
 /** The guarantees of every `IdempotencyRecords`. */
 export function idempotencyRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
@@ -57,17 +57,13 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
 
     it('undoes all changes of failed work, and leaves the key free', async () => {
       const messageId = unique.name() as MessageId;
-      const old = await addKey(ports, unique.key(account));
       const failing = ask(async (transaction) => {
         const message = { id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON };
         await addMessage(ports, message, transaction);
-        await addKey(ports, unique.key(account), undefined, transaction);
-        await replaceKey(ports, old.id, unique.key(account), undefined, transaction);
         throw new Error('the work failed');
       });
       await expect(failing).rejects.toThrow('the work failed');
       expect(await ports.messages.findById(account.id, messageId)).toBeUndefined();
-      expect(await ports.apiKeys.list(account.id)).toEqual([{ account, key: old }]);
       expect(await ask(answering('afterwards'))).toMatchObject({ answer: 'afterwards', isReplay: false });
     });
 

@@ -99,25 +99,6 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       await opened.close();
     });
 
-    it('never bans an address', async () => {
-      const address = { requester: newAddress(), limits: { perMinute: 1, perDay: Infinity } };
-      for (const now of [noon, later(noon, MINUTE)]) {
-        const verdicts = await countTimes(60, now, address);
-        expect(verdicts.filter(({ outcome }) => outcome === 'rate_limited')).toHaveLength(59);
-        expect(await look(now, address)).toMatchObject({ outcome: 'rate_limited', minute: { used: 1 } });
-      }
-    });
-
-    it('decides by the limits that the request names', async () => {
-      await count(noon, { limits: once });
-      for (const [perMinute, outcome] of [
-        [2, 'admitted'],
-        [2, 'rate_limited'],
-        [3, 'admitted'],
-      ] as const)
-        expect(await count(noon, { limits: { perMinute, perDay: 100 } })).toMatchObject({ outcome });
-    });
-
     it('decides each of several at once by the limits that it names', async () => {
       const asked = [
         { perMinute: 1, perDay: 100 },
@@ -129,26 +110,6 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       expect(named).toEqual(asked);
       const used = admitted(verdicts);
       expect(await look(noon)).toMatchObject({ minute: { used }, day: { used } });
-    });
-
-    it('counts the minute and the day until their ends, and anew from then on', async () => {
-      const midnight = later(noon, DAY / 2);
-      for (const [now, minute, day] of [
-        [later(midnight, -MINUTE - 1), 1, 1],
-        [later(midnight, -MINUTE), 1, 2],
-        [later(midnight, -1), 2, 3],
-        [midnight, 1, 1],
-        [midnight, 2, 2],
-      ] as const)
-        expect(await count(now)).toMatchObject({ minute: { used: minute }, day: { used: day } });
-    });
-
-    it('purges nothing that a decision needs', async () => {
-      await countTimes(51, noon, { limits: once });
-      const verdict = await look(noon, { limits: once });
-      expect(await counter.purge(noon)).toBeGreaterThanOrEqual(0);
-      expect(await look(noon, { limits: once })).toEqual(verdict);
-      expect(verdict).toMatchObject({ outcome: 'key_banned', day: { used: 1 } });
     });
 
     it('gives the keys of an account one quota, and other accounts their own', async () => {

@@ -37,6 +37,8 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
     }
     const unknown = { accountId: INT64_MAX as AccountId, keyId: INT64_MAX as ApiKeyId };
     const close = (id: AccountId) => closeAccount(ports, { id });
+    const revokeKeys = (id: AccountId) =>
+      ports.credentials.change(id, (credentials) => credentials && { credentials, keysRevokedAt: NOON });
 
     describe('of uses', () => {
       const use = (key: KeyRequester, minutes: number, operation?: string) => {
@@ -214,6 +216,8 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         const [key, others] = [await newKey(), await newKey()];
         for (const each of [key, others]) record(each, 1, 0);
         for (const { accountId } of [key, others]) await untilIncluded(accountId, 1);
+        await revokeKeys(key.accountId);
+        expect(await records.listUsage(key.accountId, 'hour', DAY_ONE)).toHaveLength(1);
         await close(key.accountId);
         expect(await records.listUsage(key.accountId, 'hour', DAY_ONE)).toEqual([]);
         expect(await records.listUsage(key.accountId, 'day', DAY_ONE)).toHaveLength(1);
@@ -312,6 +316,8 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
       it('of a closed account are deleted, and no more are taken', async () => {
         const [key, others] = [await newKey(), await newKey()];
         await untilThere(key, record(key));
+        await revokeKeys(key.accountId);
+        expect(await list(key)).toHaveLength(1);
         await close(key.accountId);
         expect(await list(key)).toEqual([]);
         record(key, 0, { code: 'revoked_api_key' });

@@ -11,7 +11,7 @@ import {
   openWithPassword,
   present,
   stateOf,
-  timesDecided,
+  expectDecidedOnce,
   Unique,
 } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -59,12 +59,8 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
 
     it('makes a decision once', async () => {
       const account = await opened();
-      expect(
-        await timesDecided(
-          (decide) => sessions.add(account.id, decide),
-          () => sessionOf(account),
-        ),
-      ).toBe(1);
+      const begin = () => sessionOf(account);
+      await expectDecidedOnce(framework, { add: (counted) => sessions.add(account.id, counted(begin)) });
     });
 
     it('knows no account that is closed', async () => {

@@ -22,6 +22,7 @@ import {
   byOperator,
   changePassword,
   closeAccount,
+  expectDecidedOnce,
   mailLink,
   NOON,
   openBefore,
@@ -192,37 +193,18 @@ export function webhookRepositorySuite(framework: TestFramework, name: string, o
       expect([first > 1, older, unknown]).toEqual([true, 0, 0]);
     });
 
-    it('decides once, on each change', async () => {
-      let asked = 0;
-      const counted =
-        <State, Result>(decide: (state: State) => Result) =>
-        (state: State) => {
-          asked += 1;
-          return decide(state);
-        };
+    it('decides once, on each change', () => {
       const webhook = newWebhook(account, unique);
-      const command = byOperator({ accountId: account.id, id: webhook.id });
-      await webhooks.add(
-        command,
-        counted(() => webhook),
-      );
-      await webhooks.change(
-        command,
-        counted((state) => present(state.webhook)),
-      );
-      await webhooks.lock(
-        command,
-        counted(async () => undefined),
-      );
-      await webhooks.rotate(
-        command,
-        counted(() => ({ webhook, secret: 'whsec_b', until: NOON })),
-      );
-      await webhooks.delete(
-        command,
-        counted(() => undefined),
-      );
-      expect(asked).toBe(5);
+      const command = byOperator(webhook);
+      const [keep, rotate] = [() => webhook, () => ({ webhook, secret: 'whsec_b', until: NOON })];
+      const [nothing, work] = [() => undefined, async () => undefined];
+      return expectDecidedOnce(framework, {
+        add: (counted) => webhooks.add(command, counted(keep)),
+        change: (counted) => webhooks.change(command, counted(keep)),
+        lock: (counted) => webhooks.lock(command, counted(work)),
+        rotate: (counted) => webhooks.rotate(command, counted(rotate)),
+        delete: (counted) => webhooks.delete(command, counted(nothing)),
+      });
     });
 
     it('shows as many webhooks as are asked for, more than a page, too', async () => {
