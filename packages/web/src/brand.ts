@@ -8,7 +8,7 @@ export const SIGN =
   '<path d="M12 11.2c-3 0-6.3 3.6-6.3 6.7 0 1.9 1.3 2.9 2.9 2.9 1.4 0 2.1-.7 3.4-.7s2 .7 3.4.7c1.6 0 2.9-1 2.9-2.9 0-3.1-3.3-6.7-6.3-6.7z"/>' +
   '</svg>';
 
-/** The style sheet before those of the portal and of the reference page: colours, font, links, header. */
+/** The style sheet before those of the portal and of the reference page: colours, font, links, texts, forms, code, header. */
 export function readBaseStyle(): Buffer {
   return readFileSync(new URL('../public/base.css', import.meta.url));
 }

@@ -18,10 +18,10 @@ const NAVIGATION = `<nav class="side" aria-label="This page">
           <summary>Search this page</summary>
           <label for="search">Search</label>
           <input id="search" type="search" placeholder="429, cursor, scope" autocomplete="off" spellcheck="false" />
-          <output id="found" for="search"></output>
+          <output id="found" class="hint" for="search"></output>
           <ul id="starts">
-            <li><a class="noZensmooth" href="#guide">Guide</a></li>
-            <li><a class="noZensmooth" href="#errors">Errors</a></li>
+            <li><a href="#guide">Guide</a></li>
+            <li><a href="#errors">Errors</a></li>
           </ul>
           <ul id="groups"></ul>
         </details>
@@ -87,7 +87,7 @@ export function referencePage({ operations, server, portalUrl }: Reference): str
           ${htmlOf(markdownLists(operations).join('\n\n'), 'operations')}
         </noscript>
         <link rel="stylesheet" href="docs/operations.css" />
-        <div id="docs"></div>
+        <div id="docs" class="swagger-ui"></div>
       </main>
     </div>
     <p id="status" class="hidden" role="status"></p>
@@ -150,7 +150,7 @@ function errorEntry({ status, description, codes }: (typeof errorList)[number]):
     ({ code, meaning }) =>
       `<dt id="error-${code}"><a href="#error-${code}"><code>${code}</code></a></dt><dd>${inlineHtmlOf(meaning)}</dd>`,
   );
-  return `<dt>${status}</dt><dd><p>${inlineHtmlOf(description)}</p><dl>${sentences.join('\n')}</dl></dd>`;
+  return `<dt>${status}</dt><dd><p class="hint">${inlineHtmlOf(description)}</p><dl>${sentences.join('\n')}</dl></dd>`;
 }
 
 function quickStart(server: string | undefined): string {

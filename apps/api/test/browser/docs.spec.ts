@@ -85,7 +85,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   });
 
   it('marks deprecated operations and those that may still change', async () => {
-    const markOf = (id: string) => operation(id).locator('.mark').allInnerTexts();
+    const markOf = (id: string) => operation(id).locator('.opblock-summary .tag').allInnerTexts();
     expect(await markOf('getPet')).toEqual(['deprecated, removed on 2030-12-05']);
     expect(await markOf('placeOrder')).toEqual(['beta']);
     expect(await markOf('queueMessage')).toEqual(['experimental']);
@@ -188,6 +188,15 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(sent).toEqual([]);
   });
 
+  it('sends no key before one is pasted', async () => {
+    const events = operation('listEvents');
+    await events.locator('.opblock-summary').click();
+    const [request] = await Promise.all([page.waitForRequest(/\/v1\/events/), execute(events)]);
+    expect(request.headers()).not.toHaveProperty('authorization');
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+    await events.locator('.opblock-summary').click();
+  });
+
   it('calls the API with a pasted key, and shows an int64 to its last digit', async () => {
     await pasteKey();
     const add = operation('createPet');
@@ -206,7 +215,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   });
 
   it('shows how programs call an operation', async () => {
-    const samples = operation('createPet').locator('.sample');
+    const samples = operation('createPet').locator('.samples .fold');
     expect(await samples.locator('summary').allInnerTexts()).toEqual(['curl', 'TypeScript', 'Python']);
     await samples.first().locator('summary').click();
     const { source } = readSamples().get('createPet')?.[0] ?? {};

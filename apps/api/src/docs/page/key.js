@@ -2,26 +2,27 @@
 let key = '';
 
 export function withKey(request) {
-  if (key !== '') request.headers.Authorization = `Bearer ${key}`;
+  if (key === '') delete request.headers.Authorization;
+  else request.headers.Authorization = `Bearer ${key}`;
   return request;
 }
 
 export function acceptKey() {
   const state = document.getElementById('key-state');
+  const show = (textContent, className = '') => Object.assign(state, { textContent, className });
   document.getElementById('key-form').addEventListener('submit', async (event) => {
     event.preventDefault();
     const typed = event.target.elements.key.value.trim();
     const fault = faultIn(typed);
     key = fault === undefined ? typed : '';
-    if (fault !== undefined) {
-      showState(state, { text: `Not used: the key has ${fault}, which no key has.`, kind: 'bad' });
-      return;
+    if (fault !== undefined) show(`Not used: the key has ${fault}, which no key has.`, 'bad');
+    else if (typed === '') show('Requests are sent without a key.');
+    else {
+      show('Checking …');
+      const found = await checked(typed);
+      // The field may have another key by now.
+      if (typed === key) show(...found);
     }
-    showState(state, { text: typed === '' ? 'Requests are sent without a key.' : 'Checking …' });
-    if (typed === '') return;
-    const found = await checked(typed);
-    // The field may have another key by now.
-    if (typed === key) showState(state, found);
   });
 }
 
@@ -36,26 +37,19 @@ function faultIn(typed) {
   return `a character that is not ASCII (${code})`;
 }
 
-function showState(state, { text, kind = '' }) {
-  state.textContent = text;
-  state.className = kind;
-}
-
 async function checked(typed) {
   try {
     const headers = { Authorization: `Bearer ${typed}` };
     const response = await fetch(new URL('v1/rate_limit', location), { headers, cache: 'no-store' });
     return verdict(response.status, await response.json());
   } catch {
-    return { text: 'The key could not be checked: the API did not answer.', kind: 'bad' };
+    return ['The key could not be checked: the API did not answer.', 'bad'];
   }
 }
 
 function verdict(status, { plan, ban, message }) {
-  if (status !== 200) return { text: `Not accepted: ${message}.`, kind: 'bad' };
-  if (ban === null) return { text: `Valid, plan ${plan}.`, kind: 'good' };
-  return {
-    text: `Valid, plan ${plan}, but banned until ${new Date(ban.until * 1000).toLocaleTimeString()}.`,
-    kind: 'bad',
-  };
+  if (status !== 200) return [`Not accepted: ${message}.`, 'bad'];
+  if (ban === null) return [`Valid, plan ${plan}.`, 'good'];
+  const end = new Date(ban.until * 1000).toLocaleTimeString();
+  return [`Valid, plan ${plan}, but banned until ${end}.`, 'bad'];
 }

@@ -7,11 +7,11 @@ const found = new Map();
 
 /** Adds the operations by their groups, and a search over these and the rest of the page. */
 export function showNavigation(description, { layoutActions }) {
-  list.append(...description.tags.map((tag) => groupOf(tag.name, operationItems(tag.name, description))));
+  for (const { name } of description.tags) addGroup(name, operationItems(name, description));
   // Only a search shows these.
-  const searched = { Errors: errorItems(), 'Received events': eventItems(description), Guide: guideItems() };
-  for (const [name, items] of Object.entries(searched))
-    list.append(Object.assign(groupOf(name, items), { className: 'group searched', hidden: true }));
+  addGroup('Errors', errorItems(), 'searched');
+  addGroup('Received events', eventItems(description), 'searched');
+  addGroup('Guide', guideItems(), 'searched');
   followWidth();
   acceptSearch();
   const follow = () => {
@@ -30,8 +30,8 @@ export function showNavigation(description, { layoutActions }) {
   if (location.hash !== '') follow();
 }
 
-/** The address names the operation that was opened last. */
-export const addressOfOpened = {
+/** A plugin of Swagger UI: the address names the operation that was opened last. */
+export const withAddress = {
   statePlugins: {
     layout: {
       wrapActions: {
@@ -46,10 +46,7 @@ export const addressOfOpened = {
 
 function markCurrent(hash) {
   history.replaceState(null, '', hash);
-  for (const link of list.querySelectorAll('a')) {
-    if (link.hash === hash) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
-  }
+  for (const link of list.querySelectorAll('a')) link.ariaCurrent = link.hash === hash ? 'true' : null;
 }
 
 /** Swagger UI may render the place some frames later. */
@@ -64,20 +61,18 @@ function goToPlace(frames = 60) {
 }
 
 /** A wide screen always shows the list. A narrow one shows it on demand. */
-const wide = matchMedia('(width >= 60rem)');
-
 function followWidth() {
+  const wide = matchMedia('(width >= 60rem)');
   const menu = document.getElementById('menu');
   const follow = () => (menu.open = wide.matches);
   wide.addEventListener('change', follow);
-  menu.addEventListener('click', ({ target }) => {
-    if (target.matches('a, .method')) follow();
-  });
+  menu.addEventListener('click', ({ target }) => target.closest('a') && follow());
   follow();
 }
 
-function groupOf(name, items) {
-  return element('li', { className: 'group' }, element('span', { textContent: name }), element('ul', {}, ...items));
+function addGroup(name, items, kind = '') {
+  const properties = { className: `group ${kind}`, hidden: kind !== '' };
+  list.append(element('li', properties, element('span', { textContent: name }), element('ul', {}, ...items)));
 }
 
 function operationItems(group, description) {
@@ -86,22 +81,23 @@ function operationItems(group, description) {
     .map(({ path, method, operation }) => {
       const { operationId, summary, parameters, security = [], description: text } = operation;
       const scopes = security.flatMap((each) => Object.values(each).flat());
-      const names = [group, method, path, operationId, summary, ...scopes, ...namesOf(parameters, description)];
+      const names = [group, path, operationId, ...scopes, ...namesOf(parameters, description)];
       return itemOf({ href: `#/${group}/${operationId}`, badge: method, title: summary, names, text, hint: path });
     });
 }
 
 function eventItems(description) {
-  return Object.entries(description.webhooks).map(([type, { post }]) => {
-    const names = ['event', 'webhook', type, post.operationId, ...namesOf(post.parameters, description)];
-    return itemOf({ href: `#/webhooks/${post.operationId}`, title: type, names, text: post.description });
+  return Object.entries(description.webhooks).map(([title, { post }]) => {
+    const { operationId, parameters, description: text } = post;
+    const names = ['event', 'webhook', operationId, ...namesOf(parameters, description)];
+    return itemOf({ href: `#/webhooks/${operationId}`, title, names, text });
   });
 }
 
 /** The headings, each with what follows it. */
 function guideItems() {
   return [...document.querySelectorAll('#guide [id]')].map((heading) => {
-    const names = [heading.textContent];
+    const names = [];
     for (let each = heading.nextElementSibling; each && !each.id; each = each.nextElementSibling)
       names.push(each.textContent);
     return itemOf({ href: `#${heading.id}`, title: heading.textContent, names });
@@ -111,14 +107,7 @@ function guideItems() {
 function errorItems() {
   return [...document.querySelectorAll('#errors [id]')].map((term) => {
     const badge = term.closest('dd').previousElementSibling.textContent;
-    const title = term.textContent;
-    return itemOf({
-      href: `#${term.id}`,
-      badge,
-      title,
-      names: [badge, title],
-      text: term.nextElementSibling.textContent,
-    });
+    return itemOf({ href: `#${term.id}`, badge, title: term.textContent, text: term.nextElementSibling.textContent });
   });
 }
 
@@ -126,14 +115,14 @@ function namesOf(parameters, description) {
   return parameters.map(({ $ref, name }) => name ?? description.components.parameters[$ref.split('/').at(-1)].name);
 }
 
-function itemOf({ href, badge = '', title, names, text = '', hint = '' }) {
+/** @param names beside its title and badge */
+function itemOf({ href, badge = '', title, names = [], text = '', hint = '' }) {
   const mark = element('span', { className: `method ${badge}`, textContent: badge.toUpperCase() });
   // A long code is broken only between its words.
-  const words = title.split(/(?<=_)/).flatMap((word) => [word, element('wbr', {})]);
-  const label = element('span', {}, ...words);
-  const link = element('a', { href, title: hint, className: 'noZensmooth' }, ...(badge ? [mark, ' '] : []), label);
+  const words = title.split(/(?<=_)/).flatMap((word) => [word, element('wbr')]);
+  const link = element('a', { href, title: hint }, ...(badge ? [mark, ' '] : []), element('span', {}, ...words));
   const item = element('li', {}, link);
-  const named = names.join(' ').toLowerCase();
+  const named = [badge, title, ...names].join(' ').toLowerCase();
   found.set(item, { names: named, text: `${named} ${text.toLowerCase()}` });
   return item;
 }
