@@ -230,20 +230,13 @@ describe('the page of an animal', () => {
   });
 });
 
+/** Digits of no int64. */
+const BEYOND = '12345678901234567890';
+
 it.each([
-  [
-    '/categories',
-    { name: ' ', id: '12345678901234567890' },
-    'name',
-    'id">Id (optional): Must be a whole number from -',
-  ],
+  ['/categories', { name: ' ', id: BEYOND }, 'name', 'id">Id (optional): Must be a whole number from -'],
   ['/categories', { name: ' ', id: 'x1' }, 'name', 'id">Id (optional): Must be a whole number.'],
-  [
-    '/catalogue',
-    { name: '', categoryId: '12345678901234567890' },
-    'add-name',
-    'add-categoryId">Category: Must be a whole',
-  ],
+  ['/catalogue', { name: '', categoryId: BEYOND }, 'add-name', 'add-categoryId">Category: Must be a whole'],
   [
     '/catalogue',
     { name: '', categoryId: '\0' },
@@ -415,25 +408,23 @@ describe('the orders', () => {
   });
 });
 
-describe('the messages', () => {
-  it('are the account’s own, page by page, each with its text', async () => {
-    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
-    const key = await visitor.issueKey();
-    const ids: string[] = [];
-    for (let index = 0; index < 22; index += 1)
-      ids.push(await make('/v1/messages', { message: `message ${index} <b>` }, key));
-    const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
-    const pages = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
-    expect(pages.flat().sort()).toEqual(ids.toSorted());
-    const found = await visitor.get('/messages?find=SAGE%207');
-    expect(found.text.match(/<a href="\/messages\/msg_/g)).toHaveLength(1);
-    expect(found.text).toContain('Searched: your newest 1,000 messages.');
-    expect((await visitor.get('/messages?find=secret')).text).toContain('None.');
-    const page = await visitor.get(`/messages/${ids[3]}`);
-    expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
-    for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {
-      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
-    }
-    expect((await visitor.get('/messages')).text).not.toContain('a secret');
-  });
+it('the messages are the account’s own, page by page, each with its text', async () => {
+  const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+  const key = await visitor.issueKey();
+  const ids: string[] = [];
+  for (let index = 0; index < 22; index += 1)
+    ids.push(await make('/v1/messages', { message: `message ${index} <b>` }, key));
+  const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
+  const pages = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
+  expect(pages.flat().sort()).toEqual(ids.toSorted());
+  const found = await visitor.get('/messages?find=SAGE%207');
+  expect(found.text.match(/<a href="\/messages\/msg_/g)).toHaveLength(1);
+  expect(found.text).toContain('Searched: your newest 1,000 messages.');
+  expect((await visitor.get('/messages?find=secret')).text).toContain('None.');
+  const page = await visitor.get(`/messages/${ids[3]}`);
+  expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
+  for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {
+    expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+  }
+  expect((await visitor.get('/messages')).text).not.toContain('a secret');
 });
