@@ -12,77 +12,78 @@ import { call } from './support/commands.js';
 /** Whatever opens it fails, with another exit code than that of wrong usage. */
 const NO_DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/nothing' };
 
-describe('wrong arguments', () => {
-  const newKey = ['create', '--email', 'dev@example.com'];
+const newKey = ['create', '--email', 'dev@example.com'];
 
-  it.each<[string, Program, readonly (readonly string[])[]]>([
+it.each<[string, Program, readonly (readonly string[])[]]>([
+  [
+    'keys',
+    keyCommands,
     [
-      'keys',
-      keyCommands,
-      [
-        ...[[], ['destroy'], ['toString'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
-        [...newKey, '--plan', 'gold'],
-        [...newKey, '--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'],
-        [...newKey, '--name', ' '],
-        [...newKey, '--frobnicate'],
-        [...newKey, '--scopes', 'pets:read,pets'],
-        ...['0', '3651', '1.5'].map((days) => [...newKey, '--expires-in', days]),
-        ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
-        ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
-      ],
+      ...[[], ['destroy'], ['toString'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
+      [...newKey, '--plan', 'gold'],
+      [...newKey, '--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'],
+      [...newKey, '--name', ' '],
+      [...newKey, '--frobnicate'],
+      [...newKey, '--scopes', 'pets:read,pets'],
+      ...['0', '3651', '1.5'].map((days) => [...newKey, '--expires-in', days]),
+      ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
+      ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
     ],
+  ],
+  [
+    'accounts',
+    accountCommands,
     [
-      'accounts',
-      accountCommands,
-      [
-        ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
-        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'dev@example.com', 'pets']],
-        ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
-      ],
+      ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
+      ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'dev@example.com', 'pets']],
+      ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
     ],
+  ],
+  [
+    'messages',
+    messageCommands,
     [
-      'messages',
-      messageCommands,
-      [
-        ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
-        ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
-        ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
-      ],
+      ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
+      ...['yesterday', '2026-02-30T00:00:00Z'].map((since) => ['retry', '--all-failed', '--since', since]),
+      ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
     ],
+  ],
+  [
+    'webhooks',
+    webhookCommands,
     [
-      'webhooks',
-      webhookCommands,
-      [
-        ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all'], ['disable']],
-        ['delete', '1'],
-      ],
+      ...[[], ['destroy'], ['list', 'everything'], ['list', '--account', 'nobody'], ['secrets', 'all'], ['disable']],
+      ['delete', '1'],
     ],
+  ],
+  [
+    'orders',
+    orderCommands,
+    [[], ['list', 'all'], ['list', '--json=yes'], ['complete'], ['complete', '1', 'abc'], ['cancel', '0']],
+  ],
+  [
+    'animals',
+    animalCommands,
     [
-      'orders',
-      orderCommands,
-      [[], ['list', 'all'], ['list', '--json=yes'], ['complete'], ['complete', '1', 'abc'], ['cancel', '0']],
+      ...[[], ['destroy'], ['import'], ['import', 'a.csv', 'b.csv'], ['export', 'a.csv', 'b.csv']],
+      ['export', '--format', 'asm3'],
+      ['export', '--format', 'ndjson', '--for-spreadsheets'],
+      ['import', '-', '--format', 'toString'],
+      ['import', '-', '--categories', 'Dog=1'],
+      ['import', '-', '--dry-run=yes'],
+      ...['Dog', 'Dog=x'].map((categories) => ['import', '-', '--format', 'asm3', '--categories', categories]),
     ],
-    [
-      'animals',
-      animalCommands,
-      [
-        ...[[], ['destroy'], ['import'], ['import', 'a.csv', 'b.csv'], ['export', 'a.csv', 'b.csv']],
-        ['export', '--format', 'asm3'],
-        ['export', '--format', 'ndjson', '--for-spreadsheets'],
-        ['import', '-', '--format', 'toString'],
-        ['import', '-', '--categories', 'Dog=1'],
-        ['import', '-', '--dry-run=yes'],
-        ...['Dog', 'Dog=x'].map((categories) => ['import', '-', '--format', 'asm3', '--categories', categories]),
-      ],
-    ],
-  ])('%s prints its usage on standard error and exits with 64, before anything is done', async (name, program, all) => {
+  ],
+])(
+  '%s prints its usage on standard error and exits with 64 for wrong arguments, before anything is done',
+  async (name, program, all) => {
     for (const args of all) {
       const { code, stdout, stderr } = await call(program, args, NO_DATABASE);
       expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: '' });
       expect(stderr).toMatch(new RegExp(`^Usage:\n  npm run -s ${name} -- [^]*\n\n.+\n$`));
     }
-  });
-});
+  },
+);
 
 describe('--help and -h', () => {
   const programs = { keyCommands, accountCommands, messageCommands, orderCommands, webhookCommands, animalCommands };

@@ -7,6 +7,7 @@ import { accountCommands } from '../src/accounts/account-commands.js';
 import type { Program } from '../src/command-line.js';
 import { keyCommands } from '../src/accounts/key-commands.js';
 import { messageCommands } from '../src/messages/message-commands.js';
+import { orderCommands } from '../src/orders/order-commands.js';
 import { webhookCommands } from '../src/webhooks/webhook-commands.js';
 import { call, rowsIn } from './support/commands.js';
 
@@ -154,16 +155,14 @@ describe('keys list', () => {
   });
 });
 
-describe('keys disable', () => {
-  it('refuses a key that the running service has just accepted, and shows it as disabled, until it is enabled', async () => {
-    const key = await create('--email', 'disabled@example.com');
-    expect(await answerTo(key)).toBe('ok');
-    expect(await keys('disable', await idOf(key))).toMatchObject({ code: 0 });
-    await becomes(key, 'disabled_api_key');
-    expect(await list('--email', 'disabled@example.com')).toMatchObject([{ STATE: 'disabled' }]);
-    expect(await keys('enable', await idOf(key))).toMatchObject({ code: 0 });
-    await becomes(key, 'ok');
-  });
+it('keys disable refuses a key that the running service has just accepted, and shows it as disabled, until it is enabled', async () => {
+  const key = await create('--email', 'disabled@example.com');
+  expect(await answerTo(key)).toBe('ok');
+  expect(await keys('disable', await idOf(key))).toMatchObject({ code: 0 });
+  await becomes(key, 'disabled_api_key');
+  expect(await list('--email', 'disabled@example.com')).toMatchObject([{ STATE: 'disabled' }]);
+  expect(await keys('enable', await idOf(key))).toMatchObject({ code: 0 });
+  await becomes(key, 'ok');
 });
 
 it.each(['disable', 'enable', 'revoke', 'rotate'])('keys %s of an unknown key says so', async (command) => {
@@ -279,6 +278,50 @@ describe('messages', () => {
     const since = (time: string) => messages(['retry', '--all-failed', '--since', time]);
     expect((await since('2026-11-21T12:00:01Z')).stdout).toBe('0 messages are queued again\n');
     expect((await since('2026-11-21T14:00:00+02:00')).stdout).toBe('1 message is queued again\n');
+  });
+});
+
+describe('orders', () => {
+  const orders = (...args: readonly string[]) => on(orderCommands)(args);
+  const listed = async (...args: readonly string[]) => {
+    const { code, stdout } = await orders('list', ...args);
+    expect(code).toBe(0);
+    return rowsIn(stdout).map(({ ID, ACCOUNT, ANIMAL, STATUS }) => [ID, ACCOUNT, ANIMAL, STATUS]);
+  };
+
+  /** Places an order of a new account for a new animal. */
+  async function place(email: string) {
+    const { openAccount, addAnimal, placeOrder, getAnimal } = service.application;
+    const { id: accountId } = await openAccount.execute({ email });
+    const { id: animalId } = await addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    const { id } = await placeOrder.execute({ accountId, animalId });
+    const row = (status: string) => [String(id), email, String(animalId), status];
+    const animalStatus = async () => (await getAnimal.execute(animalId)).status;
+    return { id: String(id), accountId, row, animalStatus };
+  }
+
+  const eventsOf = async (accountId: AccountId) =>
+    (await service.application.listEvents.execute({ accountId, types: ['order.completed', 'order.cancelled'] })).events;
+
+  it('lists, completes and cancels those of every account, closed or not, which gets the events, and says why not another', async () => {
+    const [sold, freed] = [await place('one@example.com'), await place('two@example.com')];
+    await query(`UPDATE accounts SET closed_at = now() WHERE id = ${freed.accountId}`);
+    expect(await listed('--placed')).toEqual([sold.row('placed'), freed.row('placed')]);
+    expect(await orders('complete', '4711', sold.id)).toEqual({
+      code: 1,
+      stdout: `order ${sold.id} is completed\n`,
+      stderr: 'no order has the id 4711\n',
+    });
+    expect(await orders('cancel', freed.id, sold.id)).toEqual({
+      code: 1,
+      stdout: `order ${freed.id} is cancelled\n`,
+      stderr: `the order ${sold.id} is completed already\n`,
+    });
+    expect(await listed('--placed')).toEqual([]);
+    expect(await listed()).toEqual([sold.row('completed'), freed.row('cancelled')]);
+    expect([await sold.animalStatus(), await freed.animalStatus()]).toEqual(['sold', 'available']);
+    expect(await eventsOf(sold.accountId)).toMatchObject([{ type: 'order.completed' }]);
+    expect(await eventsOf(freed.accountId)).toMatchObject([{ type: 'order.cancelled' }]);
   });
 });
 

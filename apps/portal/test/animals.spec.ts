@@ -110,18 +110,22 @@ describe('the catalogue', () => {
     expect(other).toContain(`<option value="${unnamed}" selected>${unnamed}</option>`);
   });
 
-  it('shows the animals of one category, on every page and with every status', async () => {
+  it('shows the animals of one category, newest first, or by the beginning of their names in any case, page by page', async () => {
     const id = newCategoryId();
-    const names = Array.from({ length: 21 }, (_, index) => `of-${id}-${index}.`);
-    for (const name of names) await addAnimal(name, id, 'sold');
-    await addAnimal('of-another-1.', newCategoryId(), 'sold');
+    const names = Array.from({ length: 21 }, (_, index) => `Wïllow-${id}-${index + 10}.`);
+    for (const name of names.toReversed()) await addAnimal(name, id, 'sold');
+    await addAnimal(`Not-wïllow-${id}-10.`, id, 'sold');
+    await addAnimal(`Wïllow-${id}-10.`, newCategoryId(), 'sold');
     const visitor = await portal.signedUp();
-    const pages = await walk(visitor, `/catalogue?categoryId=${id}`, /(of-\w+-\d+\.)/g);
-    expect(pages).toEqual([names.slice(1).toReversed(), names.slice(0, 1)]);
-    const { text } = await visitor.get(`/catalogue?categoryId=${id}`);
-    expect(text).toContain(`href="/catalogue?status=pending&amp;categoryId=${id}"`);
-    const pending = await visitor.get(`/catalogue?status=pending&categoryId=${id}`);
-    expect(pending.text).toContain(`There is no pending animal in the category <bdi dir="auto">${id}</bdi>.`);
+    const [path, found] = [`/catalogue?categoryId=${id}`, `find=${encodeURIComponent(`WI\u0308LLOW-${id}`)}`];
+    const walked = (address: string) => walk(visitor, address, /((?:Not-w|W)ïllow-\w+-\d+\.)/g);
+    expect(await walked(path)).toEqual([[`Not-wïllow-${id}-10.`, ...names.slice(0, 19)], names.slice(19)]);
+    expect(await walked(`${path}&${found}`)).toEqual([names.slice(0, 20), names.slice(20)]);
+    expect((await visitor.get(path)).text).toContain(`href="/catalogue?status=pending&amp;categoryId=${id}"`);
+    const pending = `${path}&status=pending`;
+    const none = `There is no pending animal in the category <bdi dir="auto">${id}</bdi>.`;
+    expect((await visitor.get(pending)).text).toContain(none);
+    expect((await visitor.get(`${pending}&${found}`)).text).toContain('There is no pending animal');
   });
 
   it.each([
@@ -145,17 +149,6 @@ describe('the catalogue', () => {
     await addAnimal('999999999 & one', newCategoryId());
     expect((await visitor.get('/catalogue?find=999999999')).text).toContain('999999999 &amp; one</bdi>');
     expect((await visitor.get('/catalogue?find=99999999999999999999')).status).toBe(200);
-  });
-
-  it('finds animals by the beginning of their names, page by page, in any case and with the other filters', async () => {
-    const id = newCategoryId();
-    const names = Array.from({ length: 21 }, (_, index) => `Wïllow-${id}-${index + 10}.`);
-    for (const name of names.toReversed()) await addAnimal(name, id, 'sold');
-    await addAnimal(`Not-wïllow-${id}-1.`, id, 'sold');
-    const visitor = await portal.signedUp();
-    const path = `/catalogue?categoryId=${id}&find=${encodeURIComponent(`WI\u0308LLOW-${id}`)}`;
-    expect(await walk(visitor, path, /(Wïllow-\w+-\d+\.)/g)).toEqual([names.slice(0, 20), names.slice(20)]);
-    expect((await visitor.get(`${path}&status=pending`)).text).toContain('There is no pending animal');
   });
 
   it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
@@ -230,20 +223,13 @@ describe('the page of an animal', () => {
   });
 });
 
+/** Digits of no int64. */
+const BEYOND = '12345678901234567890';
+
 it.each([
-  [
-    '/categories',
-    { name: ' ', id: '12345678901234567890' },
-    'name',
-    'id">Id (optional): Must be a whole number from -',
-  ],
+  ['/categories', { name: ' ', id: BEYOND }, 'name', 'id">Id (optional): Must be a whole number from -'],
   ['/categories', { name: ' ', id: 'x1' }, 'name', 'id">Id (optional): Must be a whole number.'],
-  [
-    '/catalogue',
-    { name: '', categoryId: '12345678901234567890' },
-    'add-name',
-    'add-categoryId">Category: Must be a whole',
-  ],
+  ['/catalogue', { name: '', categoryId: BEYOND }, 'add-name', 'add-categoryId">Category: Must be a whole'],
   [
     '/catalogue',
     { name: '', categoryId: '\0' },
@@ -415,25 +401,23 @@ describe('the orders', () => {
   });
 });
 
-describe('the messages', () => {
-  it('are the account’s own, page by page, each with its text', async () => {
-    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
-    const key = await visitor.issueKey();
-    const ids: string[] = [];
-    for (let index = 0; index < 22; index += 1)
-      ids.push(await make('/v1/messages', { message: `message ${index} <b>` }, key));
-    const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
-    const pages = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
-    expect(pages.flat().sort()).toEqual(ids.toSorted());
-    const found = await visitor.get('/messages?find=SAGE%207');
-    expect(found.text.match(/<a href="\/messages\/msg_/g)).toHaveLength(1);
-    expect(found.text).toContain('Searched: your newest 1,000 messages.');
-    expect((await visitor.get('/messages?find=secret')).text).toContain('None.');
-    const page = await visitor.get(`/messages/${ids[3]}`);
-    expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
-    for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {
-      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
-    }
-    expect((await visitor.get('/messages')).text).not.toContain('a secret');
-  });
+it('the messages are the account’s own, page by page, each with its text', async () => {
+  const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+  const key = await visitor.issueKey();
+  const ids: string[] = [];
+  for (let index = 0; index < 22; index += 1)
+    ids.push(await make('/v1/messages', { message: `message ${index} <b>` }, key));
+  const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
+  const pages = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
+  expect(pages.flat().sort()).toEqual(ids.toSorted());
+  const found = await visitor.get('/messages?find=SAGE%207');
+  expect(found.text.match(/<a href="\/messages\/msg_/g)).toHaveLength(1);
+  expect(found.text).toContain('Searched: your newest 1,000 messages.');
+  expect((await visitor.get('/messages?find=secret')).text).toContain('None.');
+  const page = await visitor.get(`/messages/${ids[3]}`);
+  expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
+  for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {
+    expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+  }
+  expect((await visitor.get('/messages')).text).not.toContain('a secret');
 });

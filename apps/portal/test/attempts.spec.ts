@@ -222,21 +222,19 @@ describe('every form', () => {
   });
 });
 
-describe('a reset request', () => {
-  it('is answered before the account is looked up; the mail is sent afterwards', async () => {
-    const { email } = await portal.signedUp();
-    const visitor = portal.visitor();
-    await visitor.get('/forgotten-password');
-    const locking = await connectTo(portal.databaseUrl);
-    try {
-      // No process can read an account until the lock is released.
-      await locking.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
-      for (const asked of [email, 'nobody@example.com']) {
-        expect((await visitor.post('/forgotten-password', { email: asked })).status).toBe(200);
-      }
-    } finally {
-      await locking.end();
+it('a reset request is answered before the account is looked up; the mail is sent afterwards', async () => {
+  const { email } = await portal.signedUp();
+  const visitor = portal.visitor();
+  await visitor.get('/forgotten-password');
+  const locking = await connectTo(portal.databaseUrl);
+  try {
+    // No process can read an account until the lock is released.
+    await locking.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
+    for (const asked of [email, 'nobody@example.com']) {
+      expect((await visitor.post('/forgotten-password', { email: asked })).status).toBe(200);
     }
-    expect(await portal.tokenMailedTo(email, 'reset')).not.toBe('');
-  });
+  } finally {
+    await locking.end();
+  }
+  expect(await portal.tokenMailedTo(email, 'reset')).not.toBe('');
 });

@@ -188,31 +188,14 @@ describe('broken HTTP', () => {
 });
 
 describe('what an account does at once', () => {
-  const stalled = async (orders: typeof portal.ports.orders.list) => {
+  it('waits in its own line: 200 slow pages of one account take 16 turns, and another’s page is shown meanwhile', async () => {
     const [person, neighbour] = [await portal.signedUp(), await portal.signedUp()];
     const account = await portal.application.findAccount.execute(person.email);
-    const list = portal.ports.orders.list.bind(portal.ports.orders);
-    const asked = jest.spyOn(portal.ports.orders, 'list');
-    asked.mockImplementation((query) => (query.accountId === account?.id ? orders(query) : list(query)));
-    return {
-      person,
-      neighbour,
-      end: () => {
-        asked.mockRestore();
-      },
-    };
-  };
-
-  it('waits in its own line: 200 slow pages of one account take 16 turns, and another’s page is shown meanwhile', async () => {
-    let begun = 0;
-    const ends: (() => void)[] = [];
-    const { person, neighbour, end } = await stalled(() => {
-      begun += 1;
-      return new Promise((resolve) => {
-        ends.push(() => {
-          resolve([]);
-        });
-      });
+    const { orders } = portal.ports;
+    const list = orders.list.bind(orders);
+    const begun: ((found: []) => void)[] = [];
+    const slow = jest.spyOn(orders, 'list').mockImplementation((query) => {
+      return query.accountId === account?.id ? new Promise((resolve) => begun.push(resolve)) : list(query);
     });
     let refused = 0;
     const pages = Array.from({ length: 200 }, async () => {
@@ -220,19 +203,19 @@ describe('what an account does at once', () => {
       if (status === 503) refused += 1;
       return status;
     });
-    await until(() => begun >= 16);
+    await until(() => begun.length >= 16);
     expect((await neighbour.get('/orders')).status).toBe(200);
     await until(() => refused === 184);
-    expect(begun).toBe(16);
-    for (const one of ends) one();
+    expect(begun).toHaveLength(16);
+    for (const end of begun) end([]);
     expect((await Promise.all(pages)).filter((status) => status === 200)).toHaveLength(16);
-    end();
+    slow.mockRestore();
   });
 
   it('is 429 with Retry-After if its own requests keep it waiting', async () => {
-    const { person, end } = await stalled(() => Promise.reject(new TooManyAtOnce()));
+    const person = await portal.signedUp();
+    jest.spyOn(portal.ports.orders, 'list').mockRejectedValueOnce(new TooManyAtOnce());
     const { status, headers, text } = await person.get('/orders');
-    end();
     expect([status, headers.get('retry-after')]).toEqual([429, '1']);
     expect(text).toContain('Too many at once');
   });

@@ -94,30 +94,28 @@ it.each(['Bearer', 'BEARER'])('a valid key is accepted after the scheme %s', asy
   expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
 });
 
-describe('a key that has ended or is disabled is answered', () => {
-  type Key = Parameters<typeof api.application.revokeKey.execute>[0];
+type Key = Parameters<typeof api.application.revokeKey.execute>[0];
 
-  it.each([
-    [
-      'expired_api_key',
-      () => {
-        api.clock.advance(HOUR);
-      },
-    ],
-    ['revoked_api_key', (key: Key) => api.application.revokeKey.execute(key)],
-    ['disabled_api_key', (key: Key) => api.application.disableKey.execute(key)],
-  ] as const)('401 %s from then on', async (code, end) => {
-    const { account } = await api.openKey();
-    const expiresAt = later(api.clock.now(), HOUR);
-    const { key, text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
-    expect(await list(bearer(text))).toMatchObject({ status: 200 });
-    await end({ id: key.id });
-    // A change acts within a second.
-    await until(async () => (await list(bearer(text))).status === 401);
-    const response = await list(bearer(text));
-    expect(expectError(response, 401, code)).toContain(code.replace('_api_key', ''));
-    expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
-  });
+it.each([
+  [
+    'expired_api_key',
+    () => {
+      api.clock.advance(HOUR);
+    },
+  ],
+  ['revoked_api_key', (key: Key) => api.application.revokeKey.execute(key)],
+  ['disabled_api_key', (key: Key) => api.application.disableKey.execute(key)],
+] as const)('a key that has ended or is disabled is answered 401 %s from then on', async (code, end) => {
+  const { account } = await api.openKey();
+  const expiresAt = later(api.clock.now(), HOUR);
+  const { key, text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
+  expect(await list(bearer(text))).toMatchObject({ status: 200 });
+  await end({ id: key.id });
+  // A change acts within a second.
+  await until(async () => (await list(bearer(text))).status === 401);
+  const response = await list(bearer(text));
+  expect(expectError(response, 401, code)).toContain(code.replace('_api_key', ''));
+  expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
 });
 
 describe('401 is answered before anything is revealed about', () => {

@@ -1,10 +1,9 @@
 import { type AccountId, DAY, later, MINUTE, SECOND, type ShownFailedRequests, startOf } from '@adoption-store/domain';
 import { ask as query, until } from '@adoption-store/test-support';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { bearer, rawHead, send, sendOnce } from '../support/client.js';
+import { inputsOf, operations } from '../support/description.js';
 import { type ErrorCode, expectError } from '../support/expectations.js';
 import { request, type RawResponse, sendRaw } from '../support/raw-http.js';
 
@@ -102,110 +101,59 @@ describe('requests without a valid key', () => {
   });
 });
 
-describe('GET /v1/rate_limit', () => {
-  it('shows plan, windows and ban', async () => {
-    const { key } = await api.openKey('free');
-    const midnight = api.clock.now() / SECOND;
-    await times(2, () => list(key));
-    const expected = {
-      plan: 'free',
-      minute: { limit: 60, used: 2, remaining: 58, reset: midnight + 60 },
-      day: { limit: 1_000, used: 2, remaining: 998, reset: midnight + 86_400 },
-      ban: null,
-    };
-    for (const response of await times(2, () => list(key, '/v1/rate_limit'))) {
-      expect(JSON.parse(response.body)).toEqual(expected);
-      expect(shown(response)).toEqual([60, 58, midnight + 60]);
-    }
-  });
+it('GET /v1/rate_limit shows plan, windows and ban', async () => {
+  const { key } = await api.openKey('free');
+  const midnight = api.clock.now() / SECOND;
+  await times(2, () => list(key));
+  const expected = {
+    plan: 'free',
+    minute: { limit: 60, used: 2, remaining: 58, reset: midnight + 60 },
+    day: { limit: 1_000, used: 2, remaining: 998, reset: midnight + 86_400 },
+    ban: null,
+  };
+  for (const response of await times(2, () => list(key, '/v1/rate_limit'))) {
+    expect(JSON.parse(response.body)).toEqual(expected);
+    expect(shown(response)).toEqual([60, 58, midnight + 60]);
+  }
 });
 
-describe('a refusal from before authentication', () => {
-  const withoutHost = () => sendOnce(api, rawHead(api, 'GET /v1/pets HTTP/1.1', [], []));
+const withoutHost = () => sendOnce(api, rawHead(api, 'GET /v1/pets HTTP/1.1', [], []));
 
-  it.each<[string, number, ErrorCode, () => Promise<RawResponse>]>([
-    ['a missing Host', 400, 'bad_request', withoutHost],
-    ['a bad header', 400, 'bad_request', () => sendOnce(api, rawHead(api, 'GET /v1/pets HTTP/1.1', ['X Y: z']))],
-    ['too large headers', 431, 'headers_too_large', () => request(api, '/', { headers: { a: 'x'.repeat(20_000) } })],
-  ])('by %s counts against the address, 60 a minute, and is 429 from then on', async (_case, status, code, send) => {
+it.each<[string, number, ErrorCode, () => Promise<RawResponse>]>([
+  ['a missing Host', 400, 'bad_request', withoutHost],
+  ['a bad header', 400, 'bad_request', () => sendOnce(api, rawHead(api, 'GET /v1/pets HTTP/1.1', ['X Y: z']))],
+  ['too large headers', 431, 'headers_too_large', () => request(api, '/', { headers: { a: 'x'.repeat(20_000) } })],
+])(
+  'a refusal from before authentication by %s counts against the address, 60 a minute, and is 429 from then on',
+  async (_case, status, code, send) => {
     const responses = await times(61, send);
     expectError(responses[59], status, code);
     expectError(responses[60], 429, 'rate_limited');
-  });
-});
+  },
+);
 
-interface Documented {
-  readonly parameters?: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>> };
-}
-
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly properties?: object }>>;
-    readonly parameters: Readonly<Record<string, { readonly name: string; readonly in: string }>>;
-  };
-}
-
-function documented(): Description {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Description;
-}
-
-interface Attempt {
-  readonly path: string;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type Attempt = readonly [path: string, body: string | undefined, headers: Readonly<Record<string, string>>];
 
 /** Requests with the canary wherever an operation reads something. */
-function attempts(
-  path: string,
-  method: string,
-  { parameters = [], requestBody }: Documented,
-  canary: string,
-): readonly Attempt[] {
-  const { components } = documented();
-  const all = parameters.map((each) => components.parameters[each.$ref?.split('/').at(-1) ?? ''] ?? each);
-  const sound = path.replaceAll(/\{\w+\}/g, '1');
-  const [media] = Object.entries(requestBody?.content ?? {});
-  const type = media?.[0] ?? 'application/json';
-  const fields = Object.keys(components.schemas[media?.[1].schema.$ref.split('/').at(-1) ?? '']?.properties ?? {});
-  const json = { 'Content-Type': type };
+function attempts(operation: (typeof operations)[number], canary: string): readonly Attempt[] {
+  const { method, path } = operation;
+  const { query, fields, type } = inputsOf(operation);
   const text = JSON.stringify(canary);
-  const values = [
-    text,
-    `{${text}:${text}}`,
-    `[${text}]`,
-    `"https://user:${canary}@${canary}.example"`,
-    `"http://${canary}"`,
+  const values = [text, `{${text}:${text}}`, `[${text}]`];
+  values.push(`"https://user:${canary}@${canary}.example"`, `"http://${canary}"`);
+  const bodies = ['{}', `{${text}`, `{${text}:1,${text}:2}`, `{${text}:{"__proto__":1}}`, text, `{"${canary}\\q":1}`];
+  bodies.push(`{${text}:${text}}`, ...fields.flatMap((field) => values.map((value) => `{"${field}":${value}}`)));
+  const names = ['If-Match', 'If-None-Match', 'Idempotency-Key', 'Content-Encoding', 'Expect', 'Origin'];
+  const paths = [canary, ...query].map((name) => `${path}?${name}=${canary}`);
+  const body = method === 'GET' ? undefined : '{}';
+  const json: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
+  return [
+    ...[path.replaceAll('4711', canary), ...paths].map((each): Attempt => [each, body, json]),
+    ...names.map((name): Attempt => [path, body, { ...json, [name]: canary }]),
+    [path, body, { 'Content-Type': canary }],
+    [path, body, { ...json, 'If-Match': `"${canary}"` }],
+    ...(type === undefined ? [] : bodies.map((each): Attempt => [path, each, json])),
   ];
-  const bodies = [
-    ...[`{${text}`, `{${text}:1,${text}:2}`, `{${text}:{"__proto__":1}}`, text, `{"${canary}\\q":1}`, '{}'],
-    ...[`{${text}:${text}}`, ...fields.flatMap((field) => values.map((value) => `{"${field}":${value}}`))],
-  ];
-  const headers = [
-    'If-Match',
-    'If-None-Match',
-    'Idempotency-Key',
-    'Content-Type',
-    'Content-Encoding',
-    'Expect',
-    'Origin',
-  ];
-  const tries: Attempt[] = [
-    { path: path.replaceAll(/\{\w+\}/g, canary), body: '{}', headers: json },
-    { path: `${sound}?${canary}=${canary}`, body: '{}', headers: json },
-    ...all
-      .filter((each) => each.in === 'query')
-      .map(({ name }) => ({ path: `${sound}?${name}=${canary}`, body: '{}', headers: json })),
-    ...headers.map((name) => ({ path: sound, body: '{}', headers: { ...json, [name]: canary } })),
-    { path: sound, body: '{}', headers: { ...json, 'If-Match': `"${canary}"` } },
-  ];
-  const bodied: Attempt[] =
-    requestBody === undefined ? [] : bodies.map((body) => ({ path: sound, body, headers: json }));
-  return [...tries, ...bodied].map(({ path, body, headers = {} }) =>
-    method === 'get' || body === undefined ? { path, headers } : { path, body, headers },
-  );
 }
 
 /** Waits until that request is in the log of its account. */
@@ -241,18 +189,13 @@ describe('a failed request', () => {
 
   it('keeps nothing that its sender typed, in whichever field, parameter, header or path', async () => {
     const CANARY = 'canary-Wq7';
-    const { paths } = documented();
     const accounts: AccountId[] = [];
-    for (const [path, operations] of Object.entries(paths)) {
-      for (const [method, operation] of Object.entries(operations)) {
-        const { account, key } = await api.openKey();
-        accounts.push(account.id);
-        for (const each of attempts(`/v1${path}`, method, operation, CANARY)) {
-          await send({ ...api, key }, method.toUpperCase(), each.path, each.body, each.headers);
-        }
-        const unknown = `/v1/${CANARY}@example.com/${CANARY.repeat(3)}?${CANARY}=${CANARY}`;
-        await send({ ...api, key }, 'GET', unknown, undefined, { 'X-Request-Id': 'last' });
-      }
+    for (const operation of operations) {
+      const { account, key } = await api.openKey();
+      accounts.push(account.id);
+      for (const each of attempts(operation, CANARY)) await send({ ...api, key }, operation.method, ...each);
+      const unknown = `/v1/${CANARY}@example.com/${CANARY.repeat(3)}?${CANARY}=${CANARY}`;
+      await send({ ...api, key }, 'GET', unknown, undefined, { 'X-Request-Id': 'last' });
     }
     for (const id of accounts) await logged(id, 'last');
     const rows = await query(api.databaseUrl, 'SELECT * FROM failed_requests WHERE account_id = ANY($1)', [accounts]);

@@ -49,8 +49,9 @@ describe('GET /v1/pets/{petId}', () => {
   });
 });
 
-describe('an id', () => {
-  it.each([GREATEST, LEAST])('of an animal and of an order may be %s, with every digit wherever it is', async (id) => {
+it.each([GREATEST, LEAST])(
+  'an id of an animal and of an order may be %s, with every digit wherever it is',
+  async (id) => {
     const animal = `INSERT INTO animals (id, name, name_key, category_id, status)
       VALUES ($1, 'Luna', 'luna', 1, 'available')`;
     await ask(api.databaseUrl, animal, [id]);
@@ -62,8 +63,8 @@ describe('an id', () => {
     const order = await get(api, `${ORDERS}/${id}`);
     expect(order.body).toContain(`{"id":${id},"petId":${id},"status":"placed"`);
     expect((await get(api, '/v1/store/orders?limit=100')).body).toContain(order.body);
-  });
-});
+  },
+);
 
 describe('with CATEGORIES=strict', () => {
   const strict = useApi({}, { categories: 'strict' });

@@ -151,16 +151,8 @@ describe('a webhook', () => {
         );
     }
     const told = async (fields: object) => expectError(await send('POST', WEBHOOKS, fields), 400, 'invalid_parameter');
-    const can = 'only url, types, description can be set';
-    expect(await told({ url: URL, event_types: [] })).toBe(
-      `"event_types" is not a property of a webhook, ${can} (did you mean types?)`,
-    );
     expect(await told({ uri: URL, types: ['x'] })).toMatch(
-      new RegExp(`^"uri" is not a property of a webhook, ${can}; url is required; types must be some of `),
-    );
-    const many = Object.fromEntries('abcdefg'.split('').map((name) => [name, 1]));
-    expect(await told({ ...many, url: 1, description: 1 })).toMatch(
-      /^"a", "b", "c" and 4 more are not properties of a webhook, .*; url must be a string; description must be a string$/,
+      /^"uri" is not a property of a webhook, only url, types, description can be set; url is required; types must be /,
     );
     expect(await told({ url: URL, secret })).toMatch(/^"secret" is not a property/);
     expect((await get(api, path, key)).body).toBe(shown.body);

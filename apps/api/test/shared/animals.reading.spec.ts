@@ -137,34 +137,20 @@ describe('GET /v1/pets', () => {
     beforeAll(async () => {
       const names = ['🐈', 'b', 'A', 'É', '猫', 'a', 'Б:б'];
       const added: Pet[] = [];
-      for (const name of names)
-        added.push(
-          petOf(
-            await post(api, PETS, {
-              name: word + name,
-              categoryId: OTHER,
-              status: name === 'b' ? 'sold' : 'available',
-            }),
-            201,
-          ),
-        );
+      for (const name of names) {
+        const status = name === 'b' ? 'sold' : 'available';
+        added.push(petOf(await post(api, PETS, { name: word + name, categoryId: OTHER, status }), 201));
+      }
       found = [2, 5, 1, 3, 6, 4, 0].flatMap((index) => added[index] ?? []);
     });
 
-    it('are found without regard to case and normal form, by the folded name, then by id', async () => {
-      expect(petsOf(await named(word))).toEqual(found);
-      expect(petsOf(await named(word.toUpperCase()))).toEqual(found);
+    it('are found without regard to case and normal form, and walked by the folded name, then by id', async () => {
       expect(petsOf(await named(`${word}e\u0301`))).toEqual([found[3]]);
-      expect(petsOf(await named(`${word}%`))).toEqual([]);
-    });
-
-    it('are walked by links that keep the name, with the other filters too', async () => {
-      const path = `/v1/pets?name=${encodeURIComponent(word)}&limit=1`;
+      const path = `/v1/pets?name=${encodeURIComponent(word.toUpperCase())}&limit=1`;
       expect((await walk(api, path)).flatMap(petsOf)).toEqual(found);
       const filters = `&status=available&categoryId=${OTHER}&${byId(...found.map(({ id }) => id))}`;
-      expect((await walk(api, path + filters)).flatMap(petsOf)).toEqual(
-        found.filter(({ status }) => status !== 'sold'),
-      );
+      const available = found.filter(({ status }) => status !== 'sold');
+      expect((await walk(api, path + filters)).flatMap(petsOf)).toEqual(available);
     });
 
     it('have cursors of their own: another name’s, and one of the list by id, are 400', async () => {
@@ -177,22 +163,19 @@ describe('GET /v1/pets', () => {
         expect(expectError(await answer, 400, 'invalid_parameter')).toMatch(/^cursor\b/);
     });
 
-    it.each(['', '%00', '%ff', 'L%ED%A0%80', 'a&name=b'])('answer 400 to name=%s', async (value) => {
-      const message = expectError(await get(api, `/v1/pets?name=${value}`), 400, 'invalid_parameter');
-      expect(message).toBe('name must be 1 to 255 characters in UTF-8, without U+0000, given once');
-    });
-
-    it.each(['x', '%F0%9F%90%88'])('answer 400 to 256 × %s', async (character) => {
-      const answer = await get(api, `/v1/pets?name=${character.repeat(256)}`);
-      expect(expectError(answer, 400, 'invalid_parameter')).toMatch(/^name must be 1 to 255 characters/);
-    });
+    it.each(['', '%00', '%ff', 'L%ED%A0%80', 'a&name=b', 'x'.repeat(256), '%F0%9F%90%88'.repeat(256)])(
+      'answer 400 to name=%.20s',
+      async (value) => {
+        const message = expectError(await get(api, `/v1/pets?name=${value}`), 400, 'invalid_parameter');
+        expect(message).toBe('name must be 1 to 255 characters in UTF-8, without U+0000, given once');
+      },
+    );
 
     it('takes the longest name there is, and its Link can be followed', async () => {
       const name = '\u{1d160}'.repeat(255);
       for (const status of STATUSES) await post(api, PETS, { name, categoryId: OTHER, status });
-      expect(
-        (await walk(api, `/v1/pets?name=${encodeURIComponent(name)}&limit=1`)).flatMap(petsOf).length,
-      ).toBeGreaterThan(2);
+      const pages = await walk(api, `/v1/pets?name=${encodeURIComponent(name)}&limit=1`);
+      expect(pages.length).toBeGreaterThan(2);
     });
   });
 

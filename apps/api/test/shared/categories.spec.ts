@@ -54,17 +54,15 @@ describe.each([
   });
 });
 
-describe('PUT /v1/categories/{categoryId} answers', () => {
-  it('201 with the place of the category if the id had no name, and 200 afterwards', async () => {
-    const [id, one, other] = [newCategoryId(), newName(), newName()];
-    await post(api, PETS, { name: 'Luna', categoryId: id });
-    const response = await put(id, one);
-    expect(response).toMatchObject({ status: 201, body: `{"id":${id},"name":"${one}"}` });
-    expect(response.headers).toMatchObject({ location: `${api.origin}${CATEGORIES}/${id}` });
-    const renamed = await put(id, other);
-    expect(renamed).toMatchObject({ status: 200, body: `{"id":${id},"name":"${other}"}` });
-    expect(renamed.headers).not.toHaveProperty('location');
-  });
+it('PUT /v1/categories/{categoryId} answers 201 with the place of the category if the id had no name, and 200 afterwards', async () => {
+  const [id, one, other] = [newCategoryId(), newName(), newName()];
+  await post(api, PETS, { name: 'Luna', categoryId: id });
+  const response = await put(id, one);
+  expect(response).toMatchObject({ status: 201, body: `{"id":${id},"name":"${one}"}` });
+  expect(response.headers).toMatchObject({ location: `${api.origin}${CATEGORIES}/${id}` });
+  const renamed = await put(id, other);
+  expect(renamed).toMatchObject({ status: 200, body: `{"id":${id},"name":"${other}"}` });
+  expect(renamed.headers).not.toHaveProperty('location');
 });
 
 it.each(['x', '1.0', '9223372036854775808', '123456789'])(

@@ -35,9 +35,15 @@ interface Reference {
   readonly $ref: string;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+}
+
 interface Operation {
   readonly security?: readonly [{ readonly bearerAuth: readonly Scope[] }];
-  readonly requestBody?: { readonly content: Named<unknown> };
+  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly requestBody?: { readonly content: Named<{ readonly schema: Reference }> };
   readonly responses: Named<Response | Reference>;
   readonly 'x-stability'?: string;
 }
@@ -109,6 +115,14 @@ function strictly(key: string, value: unknown): unknown {
   if ('not' in value) return false;
   if ('x-extensible-enum' in value) return { ...value, enum: value['x-extensible-enum'] };
   return 'properties' in value ? { ...value, additionalProperties: false } : value;
+}
+
+/** What an operation reads: the names of its query's parameters, of its body's fields, and the body's media type. */
+export function inputsOf({ parameters = [], requestBody }: Operation) {
+  const query = parameters.map((each) => resolved(each)).filter((each) => each.in === 'query');
+  const [body] = Object.entries(requestBody?.content ?? {});
+  const schema = body && (resolved(body[1].schema) as { readonly properties?: object });
+  return { query: query.map(({ name }) => name), fields: Object.keys(schema?.properties ?? {}), type: body?.[0] };
 }
 
 /** The names of all headers of all responses. */
@@ -200,6 +214,8 @@ function schemaProblems(schema: Schema, value: unknown, what: string): readonly 
 function resolved(part: Response | Reference): Response;
 function resolved(part: Response | Reference | undefined): Response | undefined;
 function resolved(part: Header | Reference): Header;
+function resolved(part: Parameter | Reference): Parameter;
+function resolved(part: Reference): unknown;
 function resolved(part: object | undefined): unknown {
   if (part === undefined || !('$ref' in part)) return part;
   const [section = '', name = ''] = String(part.$ref).split('/').slice(-2);
