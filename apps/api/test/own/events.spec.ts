@@ -15,6 +15,7 @@ import { ask } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { presentAnimal, presentAnimals } from '../../src/animals/animal.schema.js';
+import { presentPage } from '../../src/http/operations/pages.js';
 import { presentMessage } from '../../src/messages/message.schema.js';
 import { presentOrder, presentOrders } from '../../src/orders/order.schema.js';
 import { useApi } from '../support/api.js';
@@ -195,6 +196,11 @@ describe('GET /v1/events', () => {
       expect(message).toMatch(/^(limit|cursor|from) must be /);
     },
   );
+
+  it.each(['1', '1.2'])('answers a cursor of a time when cursors named no event 410: %s', async (position) => {
+    const { next: query = '' } = presentPage('events', '', '[]', position);
+    expectError(await get(api, `${EVENTS}?${query}`), 410, 'cursor_expired');
+  });
 
   it('answers every cursor 410 after the statement of upgrade.md, and goes on with what happens then', async () => {
     const [, statement = ''] = /--command='(UPDATE event_feed .+?)'/.exec(readFileSync(UPGRADE, 'utf8')) ?? [];
