@@ -64,6 +64,7 @@ export {
   MAX_IDS,
   MAX_PAGE_SIZE,
   type Page,
+  type PagePart,
   type PagePosition,
   type PageRequest,
 } from './kernel/page.js';
