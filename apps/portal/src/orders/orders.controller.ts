@@ -1,13 +1,9 @@
 import {
   type Account,
   type AnimalId,
-  CancelOrder,
-  CompleteOrder,
-  GetOrder,
+  type Application,
   hasScopes,
   int64From,
-  ListAnimals,
-  ListOrders,
   MAX_PAGE_SIZE,
   type Order,
   type PageRequest,
@@ -15,7 +11,8 @@ import {
   requireScopes,
   searchKey,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { APPLICATION } from '@adoption-store/web';
+import { Body, Controller, Get, Post, Query, Inject } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
 import { EMPTY_PAGE, Id, List, oneOf, searchNewest, searchText } from '../http/lists.js';
@@ -30,13 +27,7 @@ class EndForm extends formOf({}) {}
 /** The account's orders. The API places them. */
 @Controller('orders')
 export class OrdersController {
-  constructor(
-    private readonly listOrders: ListOrders,
-    private readonly getOrder: GetOrder,
-    private readonly completeOrder: CompleteOrder,
-    private readonly cancelOrder: CancelOrder,
-    private readonly listAnimals: ListAnimals,
-  ) {}
+  constructor(@Inject(APPLICATION) private readonly application: Application) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
@@ -61,7 +52,7 @@ export class OrdersController {
   async complete(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_COMPLETE);
     try {
-      await this.completeOrder.execute({ accountId: account.id, id });
+      await this.application.completeOrder.execute({ accountId: account.id, id });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -72,7 +63,7 @@ export class OrdersController {
   async cancel(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_CANCEL);
     try {
-      await this.cancelOrder.execute({ accountId: account.id, id });
+      await this.application.cancelOrder.execute({ accountId: account.id, id });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -80,8 +71,8 @@ export class OrdersController {
   }
 
   private async showOrder(account: Account, id: bigint, form: EndForm): Promise<Answer> {
-    const order = await this.getOrder.execute({ accountId: account.id, id });
-    const { items } = await this.listAnimals.execute({ ids: [order.animalId] });
+    const order = await this.application.getOrder.execute({ accountId: account.id, id });
+    const { items } = await this.application.listAnimals.execute({ ids: [order.animalId] });
     const mayCancel = hasScopes({ account }, TO_CANCEL);
     const mayComplete = hasScopes({ account }, TO_COMPLETE);
     return page('order', { form, order, animal: items[0], mayCancel, mayComplete });
@@ -91,10 +82,10 @@ export class OrdersController {
     if (list.wanted === undefined) return EMPTY_PAGE;
     const { status, find } = list.wanted;
     const newest = { accountId, status, first: 'newest' } as const;
-    if (find === undefined) return this.listOrders.execute({ ...newest, ...list.position(int64From) });
+    if (find === undefined) return this.application.listOrders.execute({ ...newest, ...list.position(int64From) });
     const wanted = searchKey(find);
     return searchNewest(
-      (part: PageRequest<bigint>) => this.listOrders.execute({ ...newest, ...part }),
+      (part: PageRequest<bigint>) => this.application.listOrders.execute({ ...newest, ...part }),
       async (orders) => {
         const names = await this.namesOf(orders);
         return orders.filter(({ id, animalId }) => {
@@ -107,7 +98,7 @@ export class OrdersController {
 
   private async namesOf(orders: readonly Order[]): Promise<ReadonlyMap<AnimalId, string>> {
     const ids = [...new Set(orders.map(({ animalId }) => animalId))];
-    const { items } = await this.listAnimals.execute({ ids, limit: MAX_PAGE_SIZE });
+    const { items } = await this.application.listAnimals.execute({ ids, limit: MAX_PAGE_SIZE });
     return new Map(items.map(({ id, name }) => [id, name]));
   }
 }
