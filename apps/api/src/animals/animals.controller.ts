@@ -1,6 +1,5 @@
 import {
   type Animal,
-  type AnimalId,
   animalChange,
   animalNameKey,
   type Application,
@@ -10,6 +9,8 @@ import {
   int64From,
   type ListAnimalsByNameInput,
   type NamePosition,
+  namePositionFrom,
+  namePositionText,
   newAnimal,
   PET_STATUSES,
   type PetStatus,
@@ -57,7 +58,7 @@ export class ListAnimalsQuery {
   @NamePrefix()
   name?: string;
 
-  @Cursor(CURSOR, (text, { name }) => (name === undefined ? int64From(text) : namePosition(text, name)))
+  @Cursor(CURSOR, (text, { name }) => (name === undefined ? int64From(text) : positionFrom(text, name)))
   after?: bigint | NamePosition;
 }
 
@@ -181,7 +182,7 @@ export class AnimalsController {
     const after = typeof query.after === 'object' ? query.after : undefined;
     const wanted = { limit, status, ids, categoryIds, name, after } satisfies Fields<ListAnimalsByNameInput>;
     const { items, next } = await this.application.listAnimalsByName.execute(wanted);
-    return { items, next: next && `${next.id}:${next.nameKey}` };
+    return { items, next: next && namePositionText(next) };
   }
 
   /** Given animals share statements, and later pages do, unless they are of categories or names. */
@@ -198,10 +199,8 @@ function isById(query: ListAnimalsQuery): query is ListAnimalsQuery & { after?: 
   return query.name === undefined;
 }
 
-/** The position in a cursor of animals by name. Undefined if it is none of this name's. */
-function namePosition(text: string, name: unknown): NamePosition | undefined {
-  const colon = text.indexOf(':');
-  const [id, nameKey] = [int64From(text.slice(0, colon)), text.slice(colon + 1)];
-  const isOfName = colon !== -1 && typeof name === 'string' && nameKey.startsWith(animalNameKey(name));
-  return id !== undefined && isOfName ? { id: id as AnimalId, nameKey } : undefined;
+/** Undefined if the cursor isn't one of this name's. */
+function positionFrom(text: string, name: unknown): NamePosition | undefined {
+  const position = namePositionFrom(text);
+  return typeof name === 'string' && position?.nameKey.startsWith(animalNameKey(name)) === true ? position : undefined;
 }

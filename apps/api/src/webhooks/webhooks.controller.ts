@@ -4,9 +4,9 @@ import {
   type Condition,
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
+  deliveryIdFrom,
   HOUR,
   type InTurn,
-  isDeliveryId,
   MOST_PINGS,
   MOST_SECRETS,
   MOST_WEBHOOKS,
@@ -76,7 +76,7 @@ class ListDeliveriesQuery {
   @Limit()
   limit?: number;
 
-  @Cursor(CURSOR, (text) => (isDeliveryId(text) ? text : undefined))
+  @Cursor(CURSOR, deliveryIdFrom)
   after?: IdOfDelivery;
 }
 

@@ -4,13 +4,12 @@ import {
   type Application,
   type Clock,
   DELIVERY_SCOPES,
-  type DeliveryId,
+  deliveryIdFrom,
   EVENT_TYPES,
   type EventType,
   hasScopes,
   type Instant,
   instant,
-  isDeliveryId,
   later,
   type OwnWebhook,
   MINUTE,
@@ -238,7 +237,7 @@ export class WebhooksController {
     const found = await this.application.listDeliveries.execute({
       accountId: account.id,
       id,
-      ...list.position(deliveryPosition),
+      ...list.position(deliveryIdFrom),
     });
     const { webhook, items: deliveries } = found;
     const shown = { webhook, deliveries, ...allowed(account), paging: list.paging(found) };
@@ -270,8 +269,4 @@ function requestOf({ id: accountId, credentialVersion }: Account): AccountReques
 /** Whether it is attempted now, so that its page is worth another look. */
 function isUnderWay({ nextAttemptAt: next }: WebhookDelivery, now: Instant): boolean {
   return next !== undefined && Math.abs(next - now) < MINUTE;
-}
-
-function deliveryPosition(text: string): DeliveryId | undefined {
-  return isDeliveryId(text) ? text : undefined;
 }

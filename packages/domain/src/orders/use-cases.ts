@@ -1,8 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
 import { later } from '../kernel/clock.js';
-import { INT64_MAX } from '../kernel/int64.js';
-import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import { type Page, type PageRequest, readNewest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import {
   decideEnd,
@@ -53,15 +52,10 @@ export class ListOrders {
 
   /** @throws DomainError `invalid_parameter` */
   async execute({ accountId, status, first, ...page }: ListOrdersInput): Promise<Page<Order, OrderId>> {
-    return readPage(
+    return (first === 'newest' ? readNewest : readPage)(
       page as PageRequest<OrderId>,
       ({ id }) => id,
-      async ({ after, before, limit }) => {
-        if (first !== 'newest') return this.ports.orders.list({ accountId, status, after, before, limit });
-        // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
-        const position = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
-        return (await this.ports.orders.list({ accountId, status, ...position, limit })).toReversed();
-      },
+      (part) => this.ports.orders.list({ accountId, status, ...part }),
     );
   }
 }
