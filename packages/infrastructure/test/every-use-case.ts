@@ -286,8 +286,11 @@ function webhooks(setting: Setting) {
       for (const email of [undefined, 'account-3@example.com'])
         await application.listAllWebhooks.execute({ email, limit: 100 });
     },
-    disableAnyWebhook: async () => application.disableAnyWebhook.execute(await setting.createWebhook('disable')),
-    enableAnyWebhook: async () => application.enableAnyWebhook.execute(await setting.createWebhook('enable')),
+    switchAnyWebhook: async () => {
+      const own = await setting.createWebhook('switch');
+      for (const status of ['disabled', 'enabled'] as const)
+        await application.switchAnyWebhook.execute({ ...own, status });
+    },
     deleteAnyWebhook: async () => application.deleteAnyWebhook.execute(await setting.createWebhook('remove')),
     reencryptWebhooks: () => application.reencryptWebhooks.execute(),
     // A count of all rows can't be made cheaper.
@@ -370,8 +373,10 @@ function keys(setting: Setting) {
       const { id, accountId } = (await setting.issueKey('rename')).key;
       await application.renameKey.execute({ id, accountId, name: 'other' });
     },
-    disableKey: async () => application.disableKey.execute({ id: (await setting.issueKey('disable')).key.id }),
-    enableKey: async () => application.enableKey.execute({ id: (await setting.issueKey('enable')).key.id }),
+    switchKey: async () => {
+      const { id } = (await setting.issueKey('switch')).key;
+      for (const isDisabled of [true, false]) await application.switchKey.execute({ id, isDisabled });
+    },
     listOperations: async () => application.listOperations.execute([(await setting.issueKey('operations')).key]),
     getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     listKeys: async () => {

@@ -105,7 +105,7 @@ describe('a key that has ended or is disabled is answered', () => {
       },
     ],
     ['revoked_api_key', (key: Key) => api.application.revokeKey.execute(key)],
-    ['disabled_api_key', (key: Key) => api.application.disableKey.execute(key)],
+    ['disabled_api_key', (key: Key) => api.application.switchKey.execute({ ...key, isDisabled: true })],
   ] as const)('401 %s from then on', async (code, end) => {
     const { account } = await api.openKey();
     const expiresAt = later(api.clock.now(), HOUR);

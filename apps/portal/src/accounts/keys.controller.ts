@@ -219,7 +219,7 @@ export class KeysController {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await (isDisabled ? this.application.disableKey : this.application.enableKey).execute(own(account, key.id));
+      await this.application.switchKey.execute({ ...own(account, key.id), isDisabled });
       logSecurity(request, isDisabled ? 'key_disabled' : 'key_enabled', account, key);
     } catch (error) {
       if (!isNotFound(error)) throw error;

@@ -113,21 +113,20 @@ describe('a webhook', () => {
   });
 
   it('is found by an operator without its account, who disables, enables and removes it', async () => {
-    const { listAllWebhooks, disableAnyWebhook, enableAnyWebhook, deleteAnyWebhook, getWebhook, own, webhook, clock } =
-      await openStore();
+    const { listAllWebhooks, switchAnyWebhook, deleteAnyWebhook, getWebhook, own, webhook, clock } = await openStore();
     const listed = await listAllWebhooks.execute({ email: 'DEV@example.com', limit: 10 });
     expect(listed).toMatchObject([{ webhook, account: { email: 'dev@example.com' }, failingSince: undefined }]);
     expect(await listAllWebhooks.execute({ email: 'nobody@example.com', limit: 10 })).toEqual([]);
     clock.advance(MINUTE);
     const { id } = own;
     const disabled = { ...webhook, status: 'disabled', updatedAt: clock.now() };
-    expect(await disableAnyWebhook.execute({ id })).toEqual(disabled);
-    expect(await enableAnyWebhook.execute({ id })).toMatchObject({ status: 'enabled' });
+    expect(await switchAnyWebhook.execute({ id, status: 'disabled' })).toEqual(disabled);
+    expect(await switchAnyWebhook.execute({ id, status: 'enabled' })).toMatchObject({ status: 'enabled' });
     await deleteAnyWebhook.execute({ id });
     await expect(getWebhook.execute(own)).rejects.toMatchObject({ code: 'not_found' });
     const refused = { code: 'not_found', message: `no webhook has the id ${id}` };
     await expect(deleteAnyWebhook.execute({ id })).rejects.toMatchObject(refused);
-    await expect(disableAnyWebhook.execute({ id })).rejects.toMatchObject(refused);
+    await expect(switchAnyWebhook.execute({ id, status: 'disabled' })).rejects.toMatchObject(refused);
   });
 
   it('has its secrets looked at in portions, until there are no more or the worker stops', async () => {
