@@ -1,6 +1,7 @@
 import {
   type Animal,
   animalChange,
+  type AnimalChangeInput,
   animalNameKey,
   type Application,
   type Condition,
@@ -12,6 +13,7 @@ import {
   namePositionFrom,
   namePositionText,
   newAnimal,
+  type NewAnimalInput,
   PET_STATUSES,
   type PetStatus,
 } from '@adoption-store/domain';
@@ -31,9 +33,9 @@ import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   animalJson,
-  AnimalPatchBody,
+  animalPatchBody,
   LUNA,
-  NewAnimalBody,
+  newAnimalBody,
   PetId,
   presentAnimal,
   presentAnimals,
@@ -110,7 +112,7 @@ export class AnimalsController {
     success: { 201: ['The animal has been added.', animalJson({ ...LUNA, id: 6, name: 'Bella' })] },
   })
   add(
-    @JsonBody(NewAnimalBody, { check: newAnimal }) body: NewAnimalBody,
+    @JsonBody(newAnimalBody, { check: newAnimal }) body: NewAnimalInput,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -150,7 +152,7 @@ export class AnimalsController {
   })
   async change(
     @PetId() id: bigint,
-    @JsonBody(AnimalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalPatchBody,
+    @JsonBody(animalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalChangeInput,
     @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<string> {
     return presentAnimal(await this.application.changeAnimal.execute({ id, change, condition }));

@@ -17,7 +17,7 @@ import {
   categoryJson,
   CategoryId,
   CATS,
-  NewCategoryBody,
+  newCategoryBody,
   presentCategories,
   presentCategory,
 } from './category.schema.js';
@@ -76,7 +76,7 @@ export class CategoriesController {
     success: { 201: ['The category has been added.', categoryJson({ id: 4, name: 'Birds' })] },
   })
   async add(
-    @JsonBody(NewCategoryBody) body: NewCategoryBody,
+    @JsonBody(newCategoryBody) body: Pick<Category, 'name'>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -121,7 +121,7 @@ export class CategoriesController {
   })
   async name(
     @CategoryId() id: bigint,
-    @JsonBody(NewCategoryBody) { name }: NewCategoryBody,
+    @JsonBody(newCategoryBody) { name }: Pick<Category, 'name'>,
     @Conditions(presentCategory) condition: Condition<Category> | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -36,10 +36,7 @@ export const categorySchemas = new ResourceSchemas({
 export const categoryJson = exampleOf('Category', 'the category');
 
 /** The body of POST /v1/categories and of PUT /v1/categories/{categoryId}. The domain validates the name. */
-export class NewCategoryBody {
-  @categorySchemas.field('NewCategory')
-  readonly name!: string;
-}
+export const newCategoryBody = categorySchemas.body<Pick<Category, 'name'>>('NewCategory');
 
 export const presentCategory: (category: Category) => string = categorySchemas.serialiser('Category');
 

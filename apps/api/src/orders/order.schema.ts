@@ -47,10 +47,7 @@ export const orderSchemas = new ResourceSchemas({
 
 export const orderJson = exampleOf('Order', 'the order');
 
-export class NewOrderBody {
-  @orderSchemas.field('NewOrder')
-  readonly petId!: bigint;
-}
+export const newOrderBody = orderSchemas.body<{ readonly petId: bigint }>('NewOrder');
 
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');

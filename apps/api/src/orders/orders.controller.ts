@@ -24,7 +24,7 @@ import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   ENDED,
   NEW_ORDER,
-  NewOrderBody,
+  newOrderBody,
   OrderId,
   orderJson,
   PLACED,
@@ -89,7 +89,7 @@ export class OrdersController {
     refusals: [404],
   })
   async place(
-    @JsonBody(NewOrderBody) { petId }: NewOrderBody,
+    @JsonBody(newOrderBody) { petId }: { readonly petId: bigint },
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

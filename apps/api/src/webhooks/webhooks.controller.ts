@@ -14,8 +14,10 @@ import {
   SECRET_OVERLAP,
   type Webhook,
   webhookChange,
+  type WebhookChangeInput,
   type WebhookCommand,
   webhookFields,
+  type WebhookInput,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { APPLICATION } from '@adoption-store/web';
@@ -34,7 +36,7 @@ import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import {
   DeliveryId,
-  NewWebhookBody,
+  newWebhookBody,
   presentDeliveries,
   presentDelivery,
   presentWebhook,
@@ -43,13 +45,13 @@ import {
   QUEUED,
   READ,
   RECOVERING,
-  RecoveryBody,
+  recoveryBody,
   SECRET,
   SENT,
   SHELTER,
   SHOWN,
   WebhookId,
-  WebhookPatchBody,
+  webhookPatchBody,
 } from './webhook.schema.js';
 
 const CURSOR = 'deliveries';
@@ -116,7 +118,7 @@ export class WebhooksController {
     refusals: [409],
   })
   async create(
-    @JsonBody(NewWebhookBody, { check: webhookFields, known: READ }) { url, types, description }: NewWebhookBody,
+    @JsonBody(newWebhookBody, { check: webhookFields, known: READ }) { url, types, description }: WebhookInput,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -155,8 +157,8 @@ export class WebhooksController {
   })
   async change(
     @WebhookId() id: string,
-    @JsonBody(WebhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange, known: SHOWN })
-    change: WebhookPatchBody,
+    @JsonBody(webhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange, known: SHOWN })
+    change: WebhookChangeInput,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
@@ -277,7 +279,7 @@ export class WebhooksController {
   })
   async recover(
     @WebhookId() id: string,
-    @JsonBody(RecoveryBody) { since }: RecoveryBody,
+    @JsonBody(recoveryBody) { since }: { readonly since: string },
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
