@@ -56,10 +56,8 @@ export function createApplication(ports: Ports, policy: StorePolicy, given: Appl
     listOrders: new orders.ListOrders(ports),
     getOrder: new orders.GetOrder(ports, options),
     getPlacedOrder: new orders.GetPlacedOrder(ports),
-    completeOrder: new orders.CompleteOrder(ports),
-    cancelOrder: new orders.CancelOrder(ports),
+    endOrder: new orders.EndOrder(ports),
     listAllOrders: new orders.ListAllOrders(ports),
-    endAnyOrder: new orders.EndAnyOrder(ports),
     expireOrders: new orders.ExpireOrders(ports, options),
 
     queueMessage: new messages.QueueMessage(ports, options),

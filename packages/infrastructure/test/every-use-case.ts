@@ -187,8 +187,12 @@ function orders(setting: Setting) {
   const { application, surroundings, animalId } = setting;
   return {
     placeOrder: () => application.placeOrder.execute({ accountId: partner, animalId }),
-    completeOrder: async () => application.completeOrder.execute(await setting.placeOrder()),
-    cancelOrder: async () => application.cancelOrder.execute(await setting.placeOrder()),
+    endOrder: async () => {
+      for (const outcome of ['completed', 'cancelled'] as const) {
+        const { accountId: by, id } = await setting.placeOrder();
+        await application.endOrder.execute({ by, id, outcome });
+      }
+    },
     getOrder: () => application.getOrder.execute({ accountId: partner, id: 11n }),
     getPlacedOrder: () => application.getPlacedOrder.execute({ accountId: partner, animalId }),
     listOrders: async () => {
@@ -207,8 +211,6 @@ function orders(setting: Setting) {
       for (const after of [undefined, 50_000n as OrderId])
         await application.listAllOrders.execute({ status: 'placed', after, limit: 1_000 });
     },
-    endAnyOrder: async () =>
-      application.endAnyOrder.execute({ id: (await setting.placeOrder()).id, outcome: 'completed' }),
     expireOrders: async () => {
       await setting.placeOrder();
       surroundings.clock.advance(49 * HOUR);

@@ -5,6 +5,7 @@ import {
   type ListOrdersInput,
   type Order,
   ORDER_STATUSES,
+  type OrderEnd,
   type OrderStatus,
 } from '@adoption-store/domain';
 import { APPLICATION } from '@adoption-store/web';
@@ -131,10 +132,7 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const end = { accountId: request.caller.account.id, id, condition };
-    return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.application.completeOrder.execute(end, transaction)),
-    }));
+    return this.end(request, reply, { id, condition, outcome: 'completed' });
   }
 
   @Operation('POST /v1/store/orders/{orderId}/cancel', {
@@ -152,9 +150,13 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const end = { accountId: request.caller.account.id, id, condition };
+    return this.end(request, reply, { id, condition, outcome: 'cancelled' });
+  }
+
+  private end(request: FastifyRequest, reply: FastifyReply, end: Omit<OrderEnd, 'by'>): Promise<string> {
+    const by = request.caller.account.id;
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.application.cancelOrder.execute(end, transaction)),
+      body: presentOrder(await this.application.endOrder.execute({ ...end, by }, transaction)),
     }));
   }
 }

@@ -52,7 +52,7 @@ export class OrdersController {
   async complete(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_COMPLETE);
     try {
-      await this.application.completeOrder.execute({ accountId: account.id, id });
+      await this.application.endOrder.execute({ by: account.id, id, outcome: 'completed' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -63,7 +63,7 @@ export class OrdersController {
   async cancel(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_CANCEL);
     try {
-      await this.application.cancelOrder.execute({ accountId: account.id, id });
+      await this.application.endOrder.execute({ by: account.id, id, outcome: 'cancelled' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }

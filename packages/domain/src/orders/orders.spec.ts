@@ -142,7 +142,7 @@ describe('the expiry of an order', () => {
 
 describe('the use cases of orders', () => {
   it('place an order, complete it and get it, for its own account alone', async () => {
-    const { add, placeOrder, completeOrder, getOrder, statusOf, clock } = openStore();
+    const { add, placeOrder, endOrder, getOrder, statusOf, clock } = openStore();
     const { id: animalId } = await add();
     const order = await placeOrder.execute({ accountId: alice, animalId });
     const { id } = order;
@@ -151,10 +151,10 @@ describe('the use cases of orders', () => {
     expect(await statusOf(animalId)).toBe('pending');
     clock.advance(MINUTE);
     const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
-    await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
+    await expect(endOrder.execute({ by: bob, id, outcome: 'completed' })).rejects.toMatchObject(refusal);
     await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
     const completed = { ...order, status: 'completed', updatedAt: clock.now() };
-    expect(await completeOrder.execute({ accountId: alice, id })).toEqual(completed);
+    expect(await endOrder.execute({ by: alice, id, outcome: 'completed' })).toEqual(completed);
     expect(await getOrder.execute({ accountId: alice, id })).toEqual({ ...completed, expiresAt: undefined });
     expect(await statusOf(animalId)).toBe('sold');
   });
@@ -188,10 +188,10 @@ describe('an order that is neither completed nor cancelled', () => {
 
 describe('the list of orders', () => {
   it('is the account’s own, by status, page by page, from either end', async () => {
-    const { add, placeOrder, cancelOrder, listOrders } = openStore();
+    const { add, placeOrder, endOrder, listOrders } = openStore();
     const order = async (accountId = alice) => placeOrder.execute({ accountId, animalId: (await add()).id });
     const [first, , second, third] = [await order(), await order(bob), await order(), await order()];
-    const cancelled = await cancelOrder.execute({ accountId: alice, id: second.id });
+    const cancelled = await endOrder.execute({ by: alice, id: second.id, outcome: 'cancelled' });
     const list = (input = {}) => listOrders.execute({ accountId: alice, ...input });
     expect((await list({ status: 'cancelled' })).items).toEqual([cancelled]);
     expect(await list({ limit: 2 })).toEqual({ items: [first, cancelled], next: second.id });

@@ -99,41 +99,15 @@ export class GetPlacedOrder {
   }
 }
 
-export type EndOrderInput = OwnOrder & Pick<OrderEnd, 'condition'>;
-
-type EndPorts = Pick<OrderPorts, 'orders' | 'clock'>;
-
-export class CompleteOrder {
-  constructor(private readonly ports: EndPorts) {}
+/** Completes or cancels an order, for its account or for the operator. */
+export class EndOrder {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>) {}
 
   /** @throws DomainError as `decideEnd`. */
-  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, by, outcome: 'completed' }, transaction);
+  async execute(end: OrderEnd, transaction?: Transaction): Promise<Order> {
+    const now = this.ports.clock.now();
+    return this.ports.orders.change(end.id as OrderId, (state) => decideEnd(state, end, now), transaction);
   }
-}
-
-export class CancelOrder {
-  constructor(private readonly ports: EndPorts) {}
-
-  /** @throws DomainError as `decideEnd`. */
-  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, by, outcome: 'cancelled' }, transaction);
-  }
-}
-
-/** Completes or cancels an order of any account, for the operator. Its events are those of that account. */
-export class EndAnyOrder {
-  constructor(private readonly ports: EndPorts) {}
-
-  /** @throws DomainError as `decideEnd`. */
-  async execute(order: Pick<OrderEnd, 'id' | 'outcome'>): Promise<Order> {
-    return endOrder(this.ports, { id: order.id, outcome: order.outcome, by: 'operator' });
-  }
-}
-
-async function endOrder({ orders, clock }: EndPorts, end: OrderEnd, transaction?: Transaction): Promise<Order> {
-  const now = clock.now();
-  return orders.change(end.id as OrderId, (state) => decideEnd(state, end, now), transaction);
 }
 
 /** Orders that expire in one transaction. */
