@@ -7,10 +7,12 @@ import {
   PET_STATUSES,
   type PetJson,
   petJson,
+  type PetStatus,
 } from '@adoption-store/domain';
 import { pathId } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
 import { type Described, exampleOf, int64, object, oneOf, openSet, VISIBLE } from '../http/operations/schema.js';
+import type { Given } from '../http/operations/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
 
@@ -54,10 +56,28 @@ export const animalSchemas = new ResourceSchemas({
 export const animalJson = exampleOf('Pet', 'the animal');
 
 /** The body of POST /v1/pets. The domain validates the name. */
-export const newAnimalBody = animalSchemas.body<NewAnimalInput>('NewPet');
+export class NewAnimalBody implements Given<NewAnimalInput> {
+  @animalSchemas.field('NewPet')
+  readonly name!: string;
+
+  @animalSchemas.field('NewPet')
+  readonly categoryId!: bigint;
+
+  @animalSchemas.field('NewPet')
+  readonly status!: PetStatus | undefined;
+}
 
 /** The body of PATCH /v1/pets/{petId}: a JSON Merge Patch (RFC 7396). No field can be removed, so null is refused. */
-export const animalPatchBody = animalSchemas.body<AnimalChangeInput>('PetPatch');
+export class AnimalPatchBody implements Given<AnimalChangeInput> {
+  @animalSchemas.field('PetPatch')
+  readonly name!: string | undefined;
+
+  @animalSchemas.field('PetPatch')
+  readonly categoryId!: bigint | undefined;
+
+  @animalSchemas.field('PetPatch')
+  readonly status!: PetStatus | undefined;
+}
 
 const write = animalSchemas.serialiser('Pet');
 

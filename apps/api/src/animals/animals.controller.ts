@@ -1,7 +1,6 @@
 import {
   type Animal,
   animalChange,
-  type AnimalChangeInput,
   animalNameKey,
   type Application,
   type Condition,
@@ -13,7 +12,6 @@ import {
   namePositionFrom,
   namePositionText,
   newAnimal,
-  type NewAnimalInput,
   PET_STATUSES,
   type PetStatus,
 } from '@adoption-store/domain';
@@ -33,9 +31,9 @@ import { page } from '../http/operations/schema.js';
 import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   animalJson,
-  animalPatchBody,
+  AnimalPatchBody,
   LUNA,
-  newAnimalBody,
+  NewAnimalBody,
   PetId,
   presentAnimal,
   presentAnimals,
@@ -112,7 +110,7 @@ export class AnimalsController {
     success: { 201: ['The animal has been added.', animalJson({ ...LUNA, id: 6, name: 'Bella' })] },
   })
   add(
-    @JsonBody(newAnimalBody, { check: newAnimal }) body: NewAnimalInput,
+    @JsonBody(NewAnimalBody, { check: newAnimal }) body: NewAnimalBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -152,7 +150,7 @@ export class AnimalsController {
   })
   async change(
     @PetId() id: bigint,
-    @JsonBody(animalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalChangeInput,
+    @JsonBody(AnimalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalPatchBody,
     @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<string> {
     return presentAnimal(await this.application.changeAnimal.execute({ id, change, condition }));

@@ -17,7 +17,7 @@ import {
   categoryJson,
   CategoryId,
   CATS,
-  newCategoryBody,
+  NewCategoryBody,
   presentCategories,
   presentCategory,
 } from './category.schema.js';
@@ -76,7 +76,7 @@ export class CategoriesController {
     success: { 201: ['The category has been added.', categoryJson({ id: 4, name: 'Birds' })] },
   })
   async add(
-    @JsonBody(newCategoryBody) body: Pick<Category, 'name'>,
+    @JsonBody(NewCategoryBody) body: NewCategoryBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -121,7 +121,7 @@ export class CategoriesController {
   })
   async name(
     @CategoryId() id: bigint,
-    @JsonBody(newCategoryBody) { name }: Pick<Category, 'name'>,
+    @JsonBody(NewCategoryBody) { name }: NewCategoryBody,
     @Conditions(presentCategory) condition: Condition<Category> | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

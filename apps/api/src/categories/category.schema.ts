@@ -36,7 +36,10 @@ export const categorySchemas = new ResourceSchemas({
 export const categoryJson = exampleOf('Category', 'the category');
 
 /** The body of POST /v1/categories and of PUT /v1/categories/{categoryId}. The domain validates the name. */
-export const newCategoryBody = categorySchemas.body<Pick<Category, 'name'>>('NewCategory');
+export class NewCategoryBody {
+  @categorySchemas.field('NewCategory')
+  readonly name!: string;
+}
 
 export const presentCategory: (category: Category) => string = categorySchemas.serialiser('Category');
 

@@ -52,7 +52,10 @@ export const messageSchemas = new ResourceSchemas({
 export const messageJson = exampleOf('Message', 'the message');
 
 /** The body of POST /v1/messages. The domain limits the length of a message. */
-export const newMessageBody = messageSchemas.body<{ readonly message: string }>('NewMessage');
+export class NewMessageBody {
+  @messageSchemas.field('NewMessage')
+  readonly message!: string;
+}
 
 const write = messageSchemas.serialiser('Message');
 

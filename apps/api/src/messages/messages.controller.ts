@@ -10,7 +10,7 @@ import { JsonBody } from '../http/operations/json-body.decorator.js';
 import { Operation } from '../http/operations/operation.js';
 import { loggedId } from '../http/edge/request-id.js';
 import { traceOf } from '../http/edge/traces.js';
-import { MessageId, messageJson, newMessageBody, presentMessage, QUEUED } from './message.schema.js';
+import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from './message.schema.js';
 
 @Controller()
 export class MessagesController {
@@ -33,7 +33,7 @@ export class MessagesController {
     success: { 202: ['The message has been queued.', messageJson(QUEUED)] },
   })
   async queue(
-    @JsonBody(newMessageBody) { message: text }: { readonly message: string },
+    @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

@@ -2,6 +2,7 @@ import type { Instant, Scope } from '@adoption-store/domain';
 import { readSamples, type Sample } from '@adoption-store/web';
 import type { DefinedOperation } from '../http/operations/operation.js';
 import { queryParameters } from '../http/operations/query-parameters.js';
+import { schemaOf } from '../http/operations/resource-schemas.js';
 import { type Described, type DescribedParameter, json, ref } from '../http/operations/schema.js';
 import { refusal, refusals, type ErrorStatus } from './errors.js';
 import { type HeaderName, withHeaders, type HeaderParameter, headerParameters } from './headers.js';
@@ -57,7 +58,7 @@ function described(operation: DefinedOperation, samples: readonly Sample[] | und
       ),
       ...takenHeaders(operation).map((name) => ref('parameters', name)),
     ],
-    requestBody: body && { required: true, content: json(body.schema, examples, body.mediaTypes) },
+    requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
     responses: responsesOf(operation),
   };
 }

@@ -47,7 +47,10 @@ export const orderSchemas = new ResourceSchemas({
 
 export const orderJson = exampleOf('Order', 'the order');
 
-export const newOrderBody = orderSchemas.body<{ readonly petId: bigint }>('NewOrder');
+export class NewOrderBody {
+  @orderSchemas.field('NewOrder')
+  readonly petId!: bigint;
+}
 
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');

@@ -25,7 +25,7 @@ import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import {
   ENDED,
   NEW_ORDER,
-  newOrderBody,
+  NewOrderBody,
   OrderId,
   orderJson,
   PLACED,
@@ -90,7 +90,7 @@ export class OrdersController {
     refusals: [404],
   })
   async place(
-    @JsonBody(newOrderBody) { petId }: { readonly petId: bigint },
+    @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

@@ -15,12 +15,14 @@ import {
   type WebhookDelivery,
   type WebhookInput,
   webhookJson,
+  type WebhookStatus,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { PLACED_EVENT } from '../events/event.schema.js';
 import { pathParameter } from '../http/operations/path-parameter.js';
 import { ResourceSchemas } from '../http/operations/resource-schemas.js';
 import { type Described, object, oneOf, openSet, schemaRef, time } from '../http/operations/schema.js';
+import type { Given } from '../http/operations/validation.js';
 
 const NOON = '2026-11-21T12:00:00.000Z';
 const { id: eventId, type: eventType } = PLACED_EVENT;
@@ -170,12 +172,36 @@ export const READ = { resource, properties: webhookSchemas.namesOf('Webhook') };
 export const SHOWN = { resource, properties: webhookSchemas.namesOf('WebhookWithSecret') };
 
 /** The body of POST /v1/webhooks. The domain validates the values. */
-export const newWebhookBody = webhookSchemas.body<WebhookInput>('NewWebhook');
+export class NewWebhookBody implements Given<WebhookInput> {
+  @webhookSchemas.field('NewWebhook')
+  readonly url!: string;
+
+  @webhookSchemas.field('NewWebhook')
+  readonly types!: readonly string[] | undefined;
+
+  @webhookSchemas.field('NewWebhook')
+  readonly description!: string | undefined;
+}
 
 /** The body of PATCH /v1/webhooks/{webhookId}: a JSON Merge Patch (RFC 7396), in which null removes a field. */
-export const webhookPatchBody = webhookSchemas.body<WebhookChangeInput>('WebhookPatch');
+export class WebhookPatchBody implements Given<WebhookChangeInput> {
+  @webhookSchemas.field('WebhookPatch')
+  readonly url!: string | undefined;
 
-export const recoveryBody = webhookSchemas.body<{ readonly since: string }>('Recovery');
+  @webhookSchemas.field('WebhookPatch')
+  readonly types!: readonly string[] | null | undefined;
+
+  @webhookSchemas.field('WebhookPatch')
+  readonly description!: string | null | undefined;
+
+  @webhookSchemas.field('WebhookPatch')
+  readonly status!: WebhookStatus | undefined;
+}
+
+export class RecoveryBody {
+  @webhookSchemas.field('Recovery')
+  readonly since!: string;
+}
 
 const write = webhookSchemas.serialiser('Webhook');
 const writeAll = webhookSchemas.listSerialiser('Webhook');

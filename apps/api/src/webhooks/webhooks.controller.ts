@@ -14,10 +14,8 @@ import {
   SECRET_OVERLAP,
   type Webhook,
   webhookChange,
-  type WebhookChangeInput,
   type WebhookCommand,
   webhookFields,
-  type WebhookInput,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
 import { APPLICATION } from '@adoption-store/web';
@@ -36,7 +34,7 @@ import { ValidQuery } from '../http/operations/valid-query.decorator.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import {
   DeliveryId,
-  newWebhookBody,
+  NewWebhookBody,
   presentDeliveries,
   presentDelivery,
   presentWebhook,
@@ -45,13 +43,13 @@ import {
   QUEUED,
   READ,
   RECOVERING,
-  recoveryBody,
+  RecoveryBody,
   SECRET,
   SENT,
   SHELTER,
   SHOWN,
   WebhookId,
-  webhookPatchBody,
+  WebhookPatchBody,
 } from './webhook.schema.js';
 
 const CURSOR = 'deliveries';
@@ -118,7 +116,7 @@ export class WebhooksController {
     refusals: [409],
   })
   async create(
-    @JsonBody(newWebhookBody, { check: webhookFields, known: READ }) { url, types, description }: WebhookInput,
+    @JsonBody(NewWebhookBody, { check: webhookFields, known: READ }) { url, types, description }: NewWebhookBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -157,8 +155,8 @@ export class WebhooksController {
   })
   async change(
     @WebhookId() id: string,
-    @JsonBody(webhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange, known: SHOWN })
-    change: WebhookChangeInput,
+    @JsonBody(WebhookPatchBody, { mediaTypes: MERGE_PATCH, check: webhookChange, known: SHOWN })
+    change: WebhookPatchBody,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {
@@ -279,7 +277,7 @@ export class WebhooksController {
   })
   async recover(
     @WebhookId() id: string,
-    @JsonBody(recoveryBody) { since }: { readonly since: string },
+    @JsonBody(RecoveryBody) { since }: RecoveryBody,
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<string> {

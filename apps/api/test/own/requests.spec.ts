@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { newAnimalBody } from '../../src/animals/animal.schema.js';
+import { NewAnimalBody } from '../../src/animals/animal.schema.js';
 import { bodyFrom } from '../../src/http/operations/json-body.decorator.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/operations/strict-json.js';
 
@@ -124,7 +124,7 @@ describe('a body of a request', () => {
       const before = performance.now();
       try {
         const value = parseJson(bytes);
-        if (typeof value === 'object' && value !== null && !Array.isArray(value)) bodyFrom(newAnimalBody, value);
+        if (typeof value === 'object' && value !== null && !Array.isArray(value)) bodyFrom(NewAnimalBody, value);
       } catch {
         // A refused text has been parsed too.
       }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidInput, ours, ourText, TYPED } from '@adoption-store/domain';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HttpError } from '../answers/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
 import { recordInputs } from './operation.js';
-import type { BodySchema } from './resource-schemas.js';
-import { type Fault, invalidInput } from './validation.js';
+import { fieldsOf } from './resource-schemas.js';
+import { type Fault, invalidInput, judged } from './validation.js';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
@@ -21,30 +21,24 @@ interface BodyRules<Body> {
 }
 
 /**
- * Injects the body, with only the properties of its schema, or refuses it with all that is wrong. The body is parsed after
- * the guards have run.
+ * Injects the body as an instance of its class, with only the exposed properties, or refuses it with all that is wrong.
+ * The body is parsed after the guards have run.
  */
-export function JsonBody<Body extends object>(
-  schema: BodySchema<Body>,
-  rules: BodyRules<Body> = {},
-): ParameterDecorator {
+export function JsonBody<Body extends object>(type: Type<Body>, rules: BodyRules<Body> = {}): ParameterDecorator {
   const read = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<Body> => {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    return bodyFrom(schema, objectFrom(await bodyOf(request)), rules);
+    return bodyFrom(type, objectFrom(await bodyOf(request)), rules);
   });
-  return recordInputs({ body: { schema: schema.name, mediaTypes: rules.mediaTypes ?? [JSON_TYPE] } }, read());
+  return recordInputs({ body: { type, mediaTypes: rules.mediaTypes ?? [JSON_TYPE] } }, read());
 }
 
 /** @throws HttpError with the faults, in the order of the description. */
-export function bodyFrom<Body extends object>(
-  { fields, read }: BodySchema<Body>,
-  given: JsonObject,
-  rules: BodyRules<Body> = {},
-): Body {
-  const { body, faults } = read(given);
+export function bodyFrom<Body extends object>(type: Type<Body>, given: JsonObject, rules: BodyRules<Body> = {}): Body {
+  const { input: body, faults } = judged(type, given);
   const { known, check } = rules;
   const unknown = known === undefined ? [] : Object.keys(given).filter((name) => !known.properties.includes(name));
   if (faults.length + unknown.length === 0) return body;
+  const fields = fieldsOf(type);
   const all = [...faults, ...faultsOfValues(body, faults, check)];
   const told = fields.flatMap((field) => all.filter(({ property }) => property === field));
   throw invalidInput(told, {

@@ -59,7 +59,7 @@ interface Definition {
 interface Inputs {
   readonly path?: readonly DescribedParameter[];
   readonly query?: Type<object>;
-  readonly body?: { readonly schema: string; readonly mediaTypes: readonly string[] };
+  readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
   /** Whether `If-Match` and `If-None-Match` are evaluated. A GET with an entity tag always does. */
   readonly isConditional?: boolean;
 }

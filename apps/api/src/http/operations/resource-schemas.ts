@@ -1,31 +1,19 @@
-import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import { applyDecorators, type Type } from '@nestjs/common';
+import { Expose } from 'class-transformer';
+import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
 import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import type { Described } from './schema.js';
-import type { JsonObject } from './strict-json.js';
-import type { Fault } from './validation.js';
+import { IsInt64, IsStrings } from './validation.js';
 
 const REF = '#/components/schemas/';
-const BODY_INT64 = `an integer from ${INT64_MIN} to ${INT64_MAX}, a JSON number without quotes or fraction`;
+/** The metadata key under which the class of a body has the name of its schema. */
+const SCHEMA = 'schema';
+/** The same for the properties of that schema. */
+const FIELDS = 'fields';
 
 interface ObjectOf {
   readonly properties: Readonly<Record<string, Described>>;
   readonly required: readonly string[];
-}
-
-/** How the body of a request is read. */
-export interface BodySchema<Body> {
-  /** The name of its schema. */
-  readonly name: string;
-  /** The properties of that schema, in its order. */
-  readonly fields: readonly string[];
-  /** The body with these properties alone, and what is wrong with them. */
-  readonly read: (given: JsonObject) => { readonly body: Body; readonly faults: readonly Fault[] };
-}
-
-/** What a property's value must be, and whether it is that. */
-interface Rule {
-  readonly must: string;
-  readonly holds: (value: unknown) => boolean;
 }
 
 /** The schemas of a resource by name, as in the OpenAPI description. They also serialise, and validate bodies. */
@@ -45,31 +33,25 @@ export class ResourceSchemas {
     return fastJson({ type: 'array', items: this.written(name) }) as (resources: readonly object[]) => string;
   }
 
-  /** Reads bodies, and validates them by the schema. `Body` has the schema's properties. */
-  body<Body>(name: string): BodySchema<Body> {
+  /** Decorates a property of a body's class: it is validated by the property of the same name in the schema. */
+  field(name: string): PropertyDecorator {
     const { properties, required } = this.objectOf(name);
-    const rules = Object.entries(properties).map(([field, schema]) => {
-      const { must, holds } = ruleOf(field, schema);
+    return (target, property) => {
+      Reflect.defineMetadata(SCHEMA, name, target);
+      Reflect.defineMetadata(FIELDS, Object.keys(properties), target);
+      const field = String(property);
+      const schema = properties[field];
+      if (schema === undefined) throw new Error(`${name} has no ${field}`);
       const isRequired = required.includes(field);
-      const isNullable = [schema['type']].flat().includes('null');
-      const faultOf = (value: unknown) => {
-        if (isRequired && (value === undefined || value === null)) return `${field} is required`;
-        return value === undefined || (value === null && isNullable) || holds(value) ? undefined : `${field} ${must}`;
-      };
-      return { field, faultOf };
-    });
-    const read = (given: JsonObject) => {
-      const body: Record<string, unknown> = {};
-      const faults: Fault[] = [];
-      for (const { field, faultOf } of rules) {
-        const value = given[field];
-        if (value !== undefined) body[field] = value;
-        const message = faultOf(value);
-        if (message !== undefined) faults.push({ property: field, message, kept: message });
-      }
-      return { body: body as Body, faults };
+      applyDecorators(
+        Expose(),
+        ruleOf(field, schema),
+        // Not @IsOptional, which would let null through.
+        isRequired
+          ? IsDefined({ message: `${field} is required` })
+          : ValidateIf((body: Record<string, unknown>) => body[field] !== undefined && !isNull(body[field], schema)),
+      )(target, property);
     };
-    return { name, fields: Object.keys(properties), read };
   }
 
   namesOf(name: string): readonly string[] {
@@ -96,17 +78,25 @@ export class ResourceSchemas {
   }
 }
 
-function ruleOf(field: string, { type: types, format, 'x-extensible-enum': words }: Described): Rule {
-  const type = [types].flat().find((each) => each !== 'null');
-  if (Array.isArray(words))
-    return { must: `must be one of ${words.join(', ')}`, holds: (value) => words.includes(value) };
-  if (type === 'string') return { must: 'must be a string', holds: isString };
-  if (type === 'array')
-    return { must: 'must be an array of strings', holds: (value) => Array.isArray(value) && value.every(isString) };
-  if (type === 'integer' && format === 'int64') return { must: `must be ${BODY_INT64}`, holds: isInt64 };
-  throw new Error(`${field} has a type that no rule judges: ${String(type)}`);
+/** The name of the schema whose properties a body's class has. */
+export function schemaOf(body: Type<object>): string {
+  return String(Reflect.getMetadata(SCHEMA, body.prototype as object));
 }
 
-function isString(value: unknown): boolean {
-  return typeof value === 'string';
+/** The properties of that schema, in its order. */
+export function fieldsOf(body: Type<object>): readonly string[] {
+  return Reflect.getMetadata(FIELDS, body.prototype as object) as readonly string[];
+}
+
+function isNull(value: unknown, { type }: Described): boolean {
+  return value === null && [type].flat().includes('null');
+}
+
+function ruleOf(field: string, { type: types, format, 'x-extensible-enum': words }: Described): PropertyDecorator {
+  const type = [types].flat().find((each) => each !== 'null');
+  if (Array.isArray(words)) return IsIn(words, { message: `${field} must be one of ${words.join(', ')}` });
+  if (type === 'string') return IsString({ message: `${field} must be a string` });
+  if (type === 'array') return IsStrings();
+  if (type === 'integer' && format === 'int64') return IsInt64();
+  throw new Error(`${field} has a type that no rule judges: ${String(type)}`);
 }

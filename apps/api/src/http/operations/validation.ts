@@ -1,11 +1,31 @@
-import { listed, MOST_TOLD, TYPED, Wording } from '@adoption-store/domain';
+import { INT64_MAX, INT64_MIN, isInt64, listed, MOST_TOLD, TYPED, Wording } from '@adoption-store/domain';
+import type { Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { ValidateBy, validateSync } from 'class-validator';
 import { HttpError, quoted } from '../answers/error-codes.js';
+
+const BODY_INT64 = `an integer from ${INT64_MIN} to ${INT64_MAX}, a JSON number without quotes or fraction`;
+
+/** All properties of an input. A class that implements it doesn't compile if it lacks one. */
+export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
 export interface Fault {
   readonly property: string;
   readonly message: string;
   /** The part of the message that may be kept. */
   readonly kept: string;
+}
+
+/** Converts a JSON object to its class, with only the exposed properties, and finds what is wrong with it. */
+export function judged<Wanted extends object>(type: Type<Wanted>, plain: object) {
+  const input = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
+  const errors = validateSync(input, { stopAtFirstError: true, forbidUnknownValues: false });
+  const faults: readonly Fault[] = errors.map(({ property, constraints = {} }) => {
+    const [message = `${property} is not valid`] = Object.values(constraints);
+    // The decorators' messages are ours, without `$value`.
+    return { property, message, kept: message };
+  });
+  return { input, faults };
 }
 
 interface UnknownNames {
@@ -46,4 +66,17 @@ function likeliest(name: string, known: readonly string[]): string | undefined {
 
 function bare(word: string): string {
   return word.toLowerCase().replace(/s$/, '');
+}
+
+export function IsInt64(): PropertyDecorator {
+  const defaultMessage = () => `$property must be ${BODY_INT64}`;
+  return ValidateBy({ name: 'isInt64', validator: { validate: isInt64, defaultMessage } });
+}
+
+export function IsStrings(): PropertyDecorator {
+  const validate = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return ValidateBy({
+    name: 'isStrings',
+    validator: { validate, defaultMessage: () => '$property must be an array of strings' },
+  });
 }
