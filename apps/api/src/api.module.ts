@@ -1,7 +1,7 @@
 import { Admission } from '@adoption-store/admission';
 import { type Application, MINUTE } from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
-import { APPLICATION } from '@adoption-store/web';
+import { UseCasesModule } from '@adoption-store/web';
 import { RouteTable } from '@adoption-store/web/edge';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
@@ -51,10 +51,9 @@ export class ApiModule {
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
-      imports: [ThrottlerModule.forRoot({ throttlers })],
+      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
       controllers: [...CONTROLLERS, UnknownRoutesController],
       providers: [
-        { provide: APPLICATION, useValue: application },
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: Admission, useValue: admission },

@@ -1,6 +1,6 @@
 import type { Application, Clock } from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
-import { APPLICATION } from '@adoption-store/web';
+import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccessController } from './accounts/access.controller.js';
@@ -59,9 +59,9 @@ export class PortalModule {
   static of({ application, clock, sessions, devices, tasks, turns }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
+      imports: [UseCasesModule.of(application)],
       controllers: CONTROLLERS,
       providers: [
-        { provide: APPLICATION, useValue: application },
         { provide: CLOCK, useValue: clock },
         { provide: Sessions, useValue: sessions },
         { provide: Devices, useValue: devices },

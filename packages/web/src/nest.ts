@@ -1,8 +1,18 @@
-import type { LoggerService } from '@nestjs/common';
+import type { Application } from '@adoption-store/domain';
+import { type DynamicModule, Module, type LoggerService } from '@nestjs/common';
 import type { FastifyBaseLogger } from 'fastify';
 
-/** Nest's token for the application, whose type isn't a class and can't be a token itself. */
-export const APPLICATION = 'Application';
+/** Provides each use case of the application under its class. */
+@Module({})
+export class UseCasesModule {
+  static of(application: Application): DynamicModule {
+    const providers = Object.values(application).map((useCase) => ({
+      provide: useCase.constructor,
+      useValue: useCase,
+    }));
+    return { module: UseCasesModule, global: true, providers, exports: providers };
+  }
+}
 
 export function nestLogger(log: FastifyBaseLogger): LoggerService {
   return {

@@ -1,12 +1,16 @@
 import {
+  AddAnimal,
   type Animal,
   animalChange,
   animalNameKey,
-  type Application,
+  ChangeAnimal,
   type Condition,
   DEFAULT_PAGE_SIZE,
   type Fields,
+  GetAnimal,
   int64From,
+  ListAnimals,
+  ListAnimalsByName,
   type ListAnimalsByNameInput,
   type NamePosition,
   namePositionFrom,
@@ -14,11 +18,12 @@ import {
   newAnimal,
   PET_STATUSES,
   type PetStatus,
+  WithdrawAnimal,
 } from '@adoption-store/domain';
 import { SharedReads, Turns } from '@adoption-store/infrastructure/turns';
-import { getPetDeprecation, APPLICATION } from '@adoption-store/web';
+import { getPetDeprecation } from '@adoption-store/web';
 import { queryOf } from '@adoption-store/web/edge';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
@@ -70,7 +75,12 @@ export class AnimalsController {
     private readonly context: ApiContext,
     private readonly idempotency: Idempotency,
     private readonly turns: Turns,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listAnimals: ListAnimals,
+    private readonly listAnimalsByName: ListAnimalsByName,
+    private readonly addAnimal: AddAnimal,
+    private readonly getAnimal: GetAnimal,
+    private readonly changeAnimal: ChangeAnimal,
+    private readonly withdrawAnimal: WithdrawAnimal,
   ) {}
 
   @Operation('GET /v1/pets', {
@@ -115,7 +125,7 @@ export class AnimalsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
-      const animal = await this.application.addAnimal.execute(body, transaction);
+      const animal = await this.addAnimal.execute(body, transaction);
       const path = this.context.clock.now() >= getPetDeprecation.sunset ? '/v1/pets?id=' : '/v1/pets/';
       return { body: presentAnimal(animal), location: `${this.context.origin(request)}${path}${animal.id}` };
     });
@@ -131,7 +141,7 @@ export class AnimalsController {
     refusals: [404],
   })
   async get(@PetId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
-    return presentAnimal(await this.turns.finds.run(caller.account, () => this.application.getAnimal.execute(id)));
+    return presentAnimal(await this.turns.finds.run(caller.account, () => this.getAnimal.execute(id)));
   }
 
   @Operation('PATCH /v1/pets/{petId}', {
@@ -153,7 +163,7 @@ export class AnimalsController {
     @JsonBody(AnimalPatchBody, { mediaTypes: MERGE_PATCH, check: animalChange }) change: AnimalPatchBody,
     @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<string> {
-    return presentAnimal(await this.application.changeAnimal.execute({ id, change, condition }));
+    return presentAnimal(await this.changeAnimal.execute({ id, change, condition }));
   }
 
   @Operation('DELETE /v1/pets/{petId}', {
@@ -172,16 +182,16 @@ export class AnimalsController {
     @PetId() id: bigint,
     @Conditions(presentAnimal, presentAnimals) condition: Condition<Animal> | undefined,
   ): Promise<void> {
-    await this.application.withdrawAnimal.execute({ id, condition });
+    await this.withdrawAnimal.execute({ id, condition });
   }
 
   /** A page, and the position that the cursor of the next one has. */
   private async listed(query: ListAnimalsQuery) {
-    if (isById(query)) return this.application.listAnimals.execute(query);
+    if (isById(query)) return this.listAnimals.execute(query);
     const { limit, status, ids, categoryIds, name = '' } = query;
     const after = typeof query.after === 'object' ? query.after : undefined;
     const wanted = { limit, status, ids, categoryIds, name, after } satisfies Fields<ListAnimalsByNameInput>;
-    const { items, next } = await this.application.listAnimalsByName.execute(wanted);
+    const { items, next } = await this.listAnimalsByName.execute(wanted);
     return { items, next: next && namePositionText(next) };
   }
 

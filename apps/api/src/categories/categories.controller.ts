@@ -1,8 +1,16 @@
-import type { Application, Category, Condition, ListCategoriesInput } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
+import {
+  AddCategory,
+  type Category,
+  type Condition,
+  GetCategory,
+  ListCategories,
+  type ListCategoriesInput,
+  NameCategory,
+  DeleteCategory,
+} from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { queryOf } from '@adoption-store/web/edge';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
@@ -42,7 +50,11 @@ export class CategoriesController {
     private readonly context: ApiContext,
     private readonly turns: Turns,
     private readonly idempotency: Idempotency,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listCategories: ListCategories,
+    private readonly addCategory: AddCategory,
+    private readonly getCategory: GetCategory,
+    private readonly nameCategory: NameCategory,
+    private readonly deleteCategory: DeleteCategory,
   ) {}
 
   @Operation('GET /v1/categories', {
@@ -59,7 +71,7 @@ export class CategoriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { account } = request.caller;
-    const { items, next } = await this.turns.reads.run(account, () => this.application.listCategories.execute(query));
+    const { items, next } = await this.turns.reads.run(account, () => this.listCategories.execute(query));
     const shown = presentPage(CURSOR, queryOf(request.url), presentCategories(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
@@ -81,7 +93,7 @@ export class CategoriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
-      const category = await this.application.addCategory.execute(body, transaction);
+      const category = await this.addCategory.execute(body, transaction);
       return {
         body: presentCategory(category),
         location: `${this.context.origin(request)}/v1/categories/${category.id}`,
@@ -99,7 +111,7 @@ export class CategoriesController {
     refusals: [404],
   })
   async get(@CategoryId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
-    return presentCategory(await this.turns.reads.run(caller.account, () => this.application.getCategory.execute(id)));
+    return presentCategory(await this.turns.reads.run(caller.account, () => this.getCategory.execute(id)));
   }
 
   @Operation('PUT /v1/categories/{categoryId}', {
@@ -126,7 +138,7 @@ export class CategoriesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { category, isNew } = await this.application.nameCategory.execute({ id, name, condition });
+    const { category, isNew } = await this.nameCategory.execute({ id, name, condition });
     if (isNew) reply.code(201).header('location', `${this.context.origin(request)}/v1/categories/${id}`);
     return presentCategory(category);
   }
@@ -145,6 +157,6 @@ export class CategoriesController {
     @CategoryId() id: bigint,
     @Conditions(presentCategory) condition: Condition<Category> | undefined,
   ): Promise<void> {
-    await this.application.deleteCategory.execute({ id, condition });
+    await this.deleteCategory.execute({ id, condition });
   }
 }

@@ -1,14 +1,13 @@
 import {
-  type Application,
   EVENT_TYPES,
   type EventCursor,
   type EventType,
+  ListEvents,
   type ListEventsInput,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { queryOf } from '@adoption-store/web/edge';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Operation } from '../http/operations/operation.js';
@@ -40,7 +39,7 @@ export class EventsController {
   constructor(
     private readonly context: ApiContext,
     private readonly turns: Turns,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listEvents: ListEvents,
   ) {}
 
   @Operation('GET /v1/events', {
@@ -66,7 +65,7 @@ export class EventsController {
     const { account } = request.caller;
     const { limit, types, from, after } = query;
     const input = { accountId: account.id, limit, types, from, after };
-    const { events, next } = await this.turns.events.run(account, () => this.application.listEvents.execute(input));
+    const { events, next } = await this.turns.events.run(account, () => this.listEvents.execute(input));
     const shown = presentPage(CURSOR, queryOf(request.url), presentEvents(events), eventCursorText(next));
     return sendPage(request, reply, this.context.origin(request), shown);
   }

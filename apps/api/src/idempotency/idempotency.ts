@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  type Application,
+  AnswerOnce,
   DomainError,
   type DomainErrorKind,
   type RequestErrorCode,
@@ -8,9 +8,8 @@ import {
   type Transaction,
   Wording,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
 import { Turns } from '@adoption-store/infrastructure/turns';
-import { Injectable, Inject } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal } from '../http/answers/error-codes.js';
 import { bodyOf } from '../http/operations/json-body.decorator.js';
@@ -32,7 +31,7 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 @Injectable()
 export class Idempotency {
   constructor(
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly answerOnce: AnswerOnce,
     private readonly turns: Turns,
   ) {}
 
@@ -58,9 +57,7 @@ export class Idempotency {
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const answering = () =>
-      this.application.answerOnce.execute(input, async (transaction) =>
-        JSON.stringify(await answerOf(() => work(transaction))),
-      );
+      this.answerOnce.execute(input, async (transaction) => JSON.stringify(await answerOf(() => work(transaction))));
     // A batched operation has taken no turn yet, and shares no statement here. The others have taken theirs.
     const isBatched = request.operation?.turns === 'batched';
     const { answer, isReplay } = await (isBatched

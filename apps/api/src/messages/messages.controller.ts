@@ -1,8 +1,7 @@
-import { type Application, DEFAULT_MESSAGE_LIMIT } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
+import { DEFAULT_MESSAGE_LIMIT, GetMessage, QueueMessage } from '@adoption-store/domain';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { formatTraceparent } from '@adoption-store/telemetry';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
@@ -18,7 +17,8 @@ export class MessagesController {
     private readonly context: ApiContext,
     private readonly turns: Turns,
     private readonly idempotency: Idempotency,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly queueMessage: QueueMessage,
+    private readonly getMessage: GetMessage,
   ) {}
 
   @Operation('POST /v1/messages', {
@@ -44,7 +44,7 @@ export class MessagesController {
         traceparent: formatTraceparent(traceOf(request)),
         requestId: loggedId(request.id),
       };
-      const message = await this.application.queueMessage.execute(input, transaction);
+      const message = await this.queueMessage.execute(input, transaction);
       return {
         body: presentMessage(message),
         location: `${this.context.origin(request)}/v1/messages/${message.id}`,
@@ -64,6 +64,6 @@ export class MessagesController {
   async get(@MessageId() id: string, @Req() { caller }: FastifyRequest): Promise<string> {
     const { account } = caller;
     const input = { accountId: account.id, id };
-    return presentMessage(await this.turns.reads.run(account, () => this.application.getMessage.execute(input)));
+    return presentMessage(await this.turns.reads.run(account, () => this.getMessage.execute(input)));
   }
 }

@@ -1,17 +1,19 @@
 import {
-  type Application,
   type Condition,
   DEFAULT_ORDER_LIMIT,
+  EndOrder,
+  GetOrder,
+  ListOrders,
   type ListOrdersInput,
   type Order,
   ORDER_STATUSES,
   type OrderEnd,
   type OrderStatus,
+  PlaceOrder,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { queryOf } from '@adoption-store/web/edge';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
@@ -53,7 +55,10 @@ export class OrdersController {
     private readonly context: ApiContext,
     private readonly turns: Turns,
     private readonly idempotency: Idempotency,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listOrders: ListOrders,
+    private readonly placeOrder: PlaceOrder,
+    private readonly getOrder: GetOrder,
+    private readonly endOrder: EndOrder,
   ) {}
 
   @Operation('GET /v1/store/orders', {
@@ -71,7 +76,7 @@ export class OrdersController {
   ): Promise<string> {
     const { account } = request.caller;
     const input = { accountId: account.id, limit, status, after };
-    const { items, next } = await this.turns.reads.run(account, () => this.application.listOrders.execute(input));
+    const { items, next } = await this.turns.reads.run(account, () => this.listOrders.execute(input));
     const shown = presentPage(CURSOR, queryOf(request.url), presentOrders(items), next);
     return sendPage(request, reply, this.context.origin(request), shown);
   }
@@ -96,7 +101,7 @@ export class OrdersController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const input = { accountId: request.caller.account.id, animalId: petId };
-      const order = await this.application.placeOrder.execute(input, transaction);
+      const order = await this.placeOrder.execute(input, transaction);
       return { body: presentOrder(order), location: `${this.context.origin(request)}/v1/store/orders/${order.id}` };
     });
   }
@@ -113,7 +118,7 @@ export class OrdersController {
   async get(@OrderId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
     const { account } = caller;
     return presentOrder(
-      await this.turns.reads.run(account, () => this.application.getOrder.execute({ accountId: account.id, id })),
+      await this.turns.reads.run(account, () => this.getOrder.execute({ accountId: account.id, id })),
     );
   }
 
@@ -156,7 +161,7 @@ export class OrdersController {
   private end(request: FastifyRequest, reply: FastifyReply, end: Omit<OrderEnd, 'by'>): Promise<string> {
     const by = request.caller.account.id;
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.application.endOrder.execute({ ...end, by }, transaction)),
+      body: presentOrder(await this.endOrder.execute({ ...end, by }, transaction)),
     }));
   }
 }

@@ -1,16 +1,25 @@
 import {
   type AccountRequest,
-  type Application,
+  ChangeWebhook,
   type Condition,
+  CreateWebhook,
+  DeleteWebhook,
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
   deliveryIdFrom,
+  GetWebhook,
   HOUR,
   type InTurn,
+  ListDeliveries,
+  ListWebhooks,
   MOST_PINGS,
   MOST_SECRETS,
   MOST_WEBHOOKS,
+  PingWebhook,
   readInstant,
+  RecoverDeliveries,
+  RetryDelivery,
+  RotateWebhookSecret,
   SECRET_OVERLAP,
   type Webhook,
   webhookChange,
@@ -18,10 +27,9 @@ import {
   webhookFields,
   type WebhookWithSecret,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
 import { Turns } from '@adoption-store/infrastructure/turns';
 import { queryOf } from '@adoption-store/web/edge';
-import { Controller, Req, Res, Inject } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/answers/api-context.js';
 import { Conditions, entityTag } from '../http/operations/conditions.js';
@@ -86,7 +94,16 @@ export class WebhooksController {
     private readonly context: ApiContext,
     private readonly turns: Turns,
     private readonly idempotency: Idempotency,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listWebhooks: ListWebhooks,
+    private readonly createWebhook: CreateWebhook,
+    private readonly getWebhook: GetWebhook,
+    private readonly changeWebhook: ChangeWebhook,
+    private readonly deleteWebhook: DeleteWebhook,
+    private readonly rotateWebhookSecret: RotateWebhookSecret,
+    private readonly pingWebhook: PingWebhook,
+    private readonly listDeliveries: ListDeliveries,
+    private readonly retryDelivery: RetryDelivery,
+    private readonly recoverDeliveries: RecoverDeliveries,
   ) {}
 
   @Operation('GET /v1/webhooks', {
@@ -99,7 +116,7 @@ export class WebhooksController {
   async list(@Req() { caller }: FastifyRequest): Promise<string> {
     const { account } = caller;
     const input = { accountId: account.id };
-    return presentWebhooks(await this.turns.reads.run(account, () => this.application.listWebhooks.execute(input)));
+    return presentWebhooks(await this.turns.reads.run(account, () => this.listWebhooks.execute(input)));
   }
 
   @Operation('POST /v1/webhooks', {
@@ -121,7 +138,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const input = { ...requestOf(request), url, types, description };
-    const created = await this.application.createWebhook.execute(input, this.turnsOf(request));
+    const created = await this.createWebhook.execute(input, this.turnsOf(request));
     reply.header('location', `${this.context.origin(request)}/v1/webhooks/${created.webhook.id}`);
     return showSecret(reply, created);
   }
@@ -136,9 +153,7 @@ export class WebhooksController {
   })
   async get(@WebhookId() id: string, @Req() request: FastifyRequest): Promise<string> {
     const { account } = request.caller;
-    return presentWebhook(
-      await this.turns.reads.run(account, () => this.application.getWebhook.execute(own(request, id))),
-    );
+    return presentWebhook(await this.turns.reads.run(account, () => this.getWebhook.execute(own(request, id))));
   }
 
   @Operation('PATCH /v1/webhooks/{webhookId}', {
@@ -161,7 +176,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const input = { ...own(request, id, condition), change };
-    return presentWebhook(await this.application.changeWebhook.execute(input, this.turnsOf(request)));
+    return presentWebhook(await this.changeWebhook.execute(input, this.turnsOf(request)));
   }
 
   @Operation('DELETE /v1/webhooks/{webhookId}', {
@@ -177,7 +192,7 @@ export class WebhooksController {
     @Conditions(presentWebhook) condition: IfUnchanged,
     @Req() request: FastifyRequest,
   ): Promise<void> {
-    await this.application.deleteWebhook.execute(own(request, id, condition));
+    await this.deleteWebhook.execute(own(request, id, condition));
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/rotate-secret', {
@@ -198,7 +213,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return showSecret(reply, await this.application.rotateWebhookSecret.execute(own(request, id, condition)));
+    return showSecret(reply, await this.rotateWebhookSecret.execute(own(request, id, condition)));
   }
 
   @Operation('POST /v1/webhooks/{webhookId}/ping', {
@@ -216,7 +231,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentDelivery(await this.application.pingWebhook.execute(own(request, id, condition), transaction)),
+      body: presentDelivery(await this.pingWebhook.execute(own(request, id, condition), transaction)),
     }));
   }
 
@@ -236,7 +251,7 @@ export class WebhooksController {
   ): Promise<string> {
     const input = { ...own(request, id), limit, after };
     const { account } = request.caller;
-    const { items, next } = await this.turns.reads.run(account, () => this.application.listDeliveries.execute(input));
+    const { items, next } = await this.turns.reads.run(account, () => this.listDeliveries.execute(input));
     const presented = presentPage(CURSOR, queryOf(request.url), presentDeliveries(items), next);
     return sendPage(request, reply, this.context.origin(request), presented);
   }
@@ -258,7 +273,7 @@ export class WebhooksController {
   ): Promise<string> {
     const input = { ...own(request, id, condition), deliveryId: delivery };
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentDelivery(await this.application.retryDelivery.execute(input, transaction)),
+      body: presentDelivery(await this.retryDelivery.execute(input, transaction)),
     }));
   }
 
@@ -282,7 +297,7 @@ export class WebhooksController {
     @Req() request: FastifyRequest,
   ): Promise<string> {
     const input = { ...own(request, id, condition), since: readInstant('since', since) };
-    return presentWebhook(await this.application.recoverDeliveries.execute(input));
+    return presentWebhook(await this.recoverDeliveries.execute(input));
   }
 
   private turnsOf({ caller }: FastifyRequest): InTurn {

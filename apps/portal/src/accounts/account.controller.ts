@@ -1,6 +1,12 @@
-import { type Account, type Application, isWrongPassword } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Inject } from '@nestjs/common';
+import {
+  type Account,
+  ChangePassword,
+  CloseAccount,
+  isWrongPassword,
+  RequestAddressChange,
+  SendsMail,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from '../http/attempts.js';
 import { CountsAs, Reply, SignedIn } from '../http/decorators.js';
@@ -21,7 +27,10 @@ export class AccountController {
   constructor(
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly requestAddressChange: RequestAddressChange,
+    private readonly sendsMail: SendsMail,
+    private readonly changePassword: ChangePassword,
+    private readonly closeAccount: CloseAccount,
   ) {}
 
   @Get()
@@ -38,7 +47,7 @@ export class AccountController {
   ): Promise<Answer> {
     let isSent: boolean;
     try {
-      isSent = await this.application.requestAddressChange.execute({ accountId: account.id, ...form.values });
+      isSent = await this.requestAddressChange.execute({ accountId: account.id, ...form.values });
     } catch (error) {
       await this.judge(request, account, error);
       return this.page({ address: form.refused(error) });
@@ -57,7 +66,7 @@ export class AccountController {
   ): Promise<Answer> {
     let changed: Account | undefined;
     try {
-      changed = await this.application.changePassword.execute({ accountId: account.id, ...form.values });
+      changed = await this.changePassword.execute({ accountId: account.id, ...form.values });
     } catch (error) {
       await this.judge(reply.request, account, error);
       return this.page({ password: form.refused(error) });
@@ -72,7 +81,7 @@ export class AccountController {
   @Post('close')
   @CountsAs('password')
   async close(@Reply() reply: FastifyReply, @SignedIn() account: Account, @Body() form: ClosingForm): Promise<Answer> {
-    const isClosed = await this.application.closeAccount.execute({ accountId: account.id, ...form.values });
+    const isClosed = await this.closeAccount.execute({ accountId: account.id, ...form.values });
     logSecurity(reply.request, isClosed ? 'account_closed' : 'wrong_password', account);
     if (!isClosed) return this.page({ close: form.withProblems({ password: WRONG }) });
     await this.sessions.end(reply);
@@ -84,7 +93,7 @@ export class AccountController {
       address: new AddressForm(),
       password: new PasswordForm(),
       close: new ClosingForm(),
-      canReset: await this.application.sendsMail.execute(),
+      canReset: await this.sendsMail.execute(),
       ...shown,
     });
   }

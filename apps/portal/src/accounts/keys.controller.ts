@@ -1,28 +1,35 @@
 import {
   type Account,
+  AnswerOnce,
   type ApiKey,
-  type Application,
   checkAll,
   type Clock,
   DAY,
   DomainError,
+  GetKey,
   hasEnded,
   HOUR,
   int64From,
   invalid,
   type IssuedKey,
+  IssueKey,
   KEY_STATES,
   type KeyCommand,
   keyName,
   type KeyState,
   later,
+  ListKeys,
   MOST_OVERLAP,
+  RenameKey,
+  RevokeKey,
+  RotateKey,
   type Scope,
   SCOPES,
   sharedScopes,
+  SwitchKey,
   type Transaction,
 } from '@adoption-store/domain';
-import { deprecatedUses, APPLICATION } from '@adoption-store/web';
+import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, SignedIn } from '../http/decorators.js';
@@ -68,7 +75,14 @@ class RotateForm extends formOf({ overlap: 'Hours that both keys work' }) {}
 @Controller('keys')
 export class KeysController {
   constructor(
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly answerOnce: AnswerOnce,
+    private readonly listKeys: ListKeys,
+    private readonly getKey: GetKey,
+    private readonly issueKey: IssueKey,
+    private readonly renameKey: RenameKey,
+    private readonly switchKey: SwitchKey,
+    private readonly rotateKey: RotateKey,
+    private readonly revokeKey: RevokeKey,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -102,9 +116,7 @@ export class KeysController {
         scopes,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       };
-      const issued = await this.once(form, account, (transaction) =>
-        this.application.issueKey.execute(input, transaction),
-      );
+      const issued = await this.once(form, account, (transaction) => this.issueKey.execute(input, transaction));
       if (issued === undefined) return redirect('/keys', 'form-sent-before');
       logSecurity(request, 'key_made', account, issued.key);
       return page('new-key', issued);
@@ -121,7 +133,7 @@ export class KeysController {
   @Post(':id/name')
   async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RenameForm): Promise<Answer> {
     try {
-      await this.application.renameKey.execute({ ...own(account, id), name: form.values.name.trim() || undefined });
+      await this.renameKey.execute({ ...own(account, id), name: form.values.name.trim() || undefined });
     } catch (error) {
       return this.keyPage(account, id, form.refused(error));
     }
@@ -155,9 +167,7 @@ export class KeysController {
       const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
       if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
       const input = { ...own(account, key.id), overlap: hours * HOUR };
-      const issued = await this.once(form, account, (transaction) =>
-        this.application.rotateKey.execute(input, transaction),
-      );
+      const issued = await this.once(form, account, (transaction) => this.rotateKey.execute(input, transaction));
       if (issued === undefined) return redirect('/keys', 'form-sent-before');
       logSecurity(request, 'key_rotated', account, issued.key);
       return page('new-key', { ...issued, replaced: await this.find(account, id) });
@@ -175,7 +185,7 @@ export class KeysController {
   @Post(':id/revoke')
   async revoke(@Req() request: FastifyRequest, @SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     const key = await this.find(account, id);
-    await this.application.revokeKey.execute(own(account, key.id));
+    await this.revokeKey.execute(own(account, key.id));
     logSecurity(request, 'key_revoked', account, key);
     return redirect('/keys', 'key-revoked');
   }
@@ -183,7 +193,7 @@ export class KeysController {
   private async listPage(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
     const checks = { state: oneOf(Object.keys(LISTS)), name: searchText };
     const list = new List('/keys', query, checks, { name: 'Name contains' });
-    const found = await this.application.listKeys.execute({
+    const found = await this.listKeys.execute({
       accountId: account.id,
       states: list.wanted === undefined ? [] : LISTS[list.wanted.state ?? 'current'],
       name: list.wanted?.name,
@@ -204,7 +214,7 @@ export class KeysController {
   }
 
   private async keyPage({ id: accountId }: Account, id: bigint, form?: RenameForm): Promise<Answer> {
-    const shown = await this.application.getKey.execute({ id, accountId });
+    const shown = await this.getKey.execute({ id, accountId });
     const now = this.clock.now();
     const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
     return page('key', { form: form ?? new RenameForm({ name: shown.key.name }), ...shown, deprecated });
@@ -219,7 +229,7 @@ export class KeysController {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await this.application.switchKey.execute({ ...own(account, key.id), isDisabled });
+      await this.switchKey.execute({ ...own(account, key.id), isDisabled });
       logSecurity(request, isDisabled ? 'key_disabled' : 'key_enabled', account, key);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -229,7 +239,7 @@ export class KeysController {
   }
 
   private async find({ id: accountId }: Account, id: bigint): Promise<ApiKey> {
-    return (await this.application.getKey.execute({ id, accountId })).key;
+    return (await this.getKey.execute({ id, accountId })).key;
   }
 
   /**
@@ -244,7 +254,7 @@ export class KeysController {
     const form = { accountId, key: `form ${token}`, fingerprint: 'form' };
     let issued: IssuedKey | undefined;
     // The answer isn't the key's text, which is never stored.
-    await this.application.answerOnce.execute(form, async (transaction) => {
+    await this.answerOnce.execute(form, async (transaction) => {
       issued = await work(transaction);
       return 'sent';
     });

@@ -1,6 +1,13 @@
-import { type Account, type Application, readTypedAddress, type SignUpWay } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Inject } from '@nestjs/common';
+import {
+  type Account,
+  CompleteSignUp,
+  readTypedAddress,
+  RequestSignUp,
+  GetSignUp,
+  SignUp,
+  type SignUpWay,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Attempts } from '../http/attempts.js';
 import { Public, Reply, SignedIn } from '../http/decorators.js';
@@ -24,22 +31,25 @@ export class SignUpController {
   constructor(
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly getSignUp: GetSignUp,
+    private readonly signUp: SignUp,
+    private readonly requestSignUp: RequestSignUp,
+    private readonly completeSignUp: CompleteSignUp,
   ) {}
 
   @Get('sign-up')
   async show(@SignedIn() account?: Account): Promise<Answer> {
     if (account !== undefined) return redirect('/keys');
-    return signUpPage(await this.application.getSignUp.execute(), new SignUpForm());
+    return signUpPage(await this.getSignUp.execute(), new SignUpForm());
   }
 
   @Post('sign-up')
   async take(@Reply() reply: FastifyReply, @Body() form: SignUpForm): Promise<Answer> {
-    const way = await this.application.getSignUp.execute();
+    const way = await this.getSignUp.execute();
     if (way === 'command') return signUpPage(way, form);
     try {
       if (way === 'link') return await this.sendLink(reply, form);
-      const account = await this.application.signUp.execute(form.values);
+      const account = await this.signUp.execute(form.values);
       await this.sessions.begin(reply, account);
       logSecurity(reply.request, 'signed_up', account);
     } catch (error) {
@@ -66,13 +76,13 @@ export class SignUpController {
     const { password } = form.values;
     const token = form.values.token.trim();
     if (signedIn !== undefined) {
-      const isOpen = await this.application.completeSignUp.isOpen({ token });
+      const isOpen = await this.completeSignUp.isOpen({ token });
       const refused = isOpen ? form.withProblems({ token: SIGNED_IN }) : spent(form, '/sign-up', signedIn);
       return page('finish-sign-up', { form: refused });
     }
     let account: Account | undefined;
     try {
-      account = await this.application.completeSignUp.execute({ token, password });
+      account = await this.completeSignUp.execute({ token, password });
     } catch (error) {
       const links = { token: { href: '/forgotten-password', text: 'Set a new password' } };
       const refused = isTaken(error) ? form.withProblems({ token: HAS_ACCOUNT }, links) : form.refused(error);
@@ -89,7 +99,7 @@ export class SignUpController {
     if (readTypedAddress(form.values.email) === undefined)
       return signUpPage('link', form.withProblems({ email: NO_ADDRESS }));
     await this.attempts.countSignUp(request);
-    await this.application.requestSignUp.execute(form.values);
+    await this.requestSignUp.execute(form.values);
     return page('sign-up', { form, way: 'link', isSent: true });
   }
 }

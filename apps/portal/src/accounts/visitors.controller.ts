@@ -1,6 +1,13 @@
-import { type Account, type Application, isWrongPassword, readTypedAddress } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, NotFoundException, Post, Inject } from '@nestjs/common';
+import {
+  type Account,
+  ChangeAddress,
+  isWrongPassword,
+  readTypedAddress,
+  RequestPasswordReset,
+  ResetPassword,
+  SendsMail,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, NotFoundException, Post } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Attempts } from '../http/attempts.js';
 import { BackgroundTasks } from '../http/background-tasks.js';
@@ -27,12 +34,15 @@ export class VisitorsController {
     private readonly devices: Devices,
     private readonly attempts: Attempts,
     private readonly tasks: BackgroundTasks,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly sendsMail: SendsMail,
+    private readonly requestPasswordReset: RequestPasswordReset,
+    private readonly resetPassword: ResetPassword,
+    private readonly changeAddress: ChangeAddress,
   ) {}
 
   @Get('forgotten-password')
   async showForgotten(): Promise<Answer> {
-    const canReset = await this.application.sendsMail.execute();
+    const canReset = await this.sendsMail.execute();
     return page('forgotten-password', { form: new ForgottenForm(), canReset, isSent: false });
   }
 
@@ -45,7 +55,7 @@ export class VisitorsController {
       return page('forgotten-password', { form: refused, canReset: true, isSent: false });
     }
     // The task takes longer if there is an account, so the response doesn't wait for it.
-    this.tasks.add('a password reset', () => this.application.requestPasswordReset.execute(form.values));
+    this.tasks.add('a password reset', () => this.requestPasswordReset.execute(form.values));
     return page('forgotten-password', { form, canReset: true, isSent: true });
   }
 
@@ -65,7 +75,7 @@ export class VisitorsController {
     const { token, password } = form.values;
     let account: Account | undefined;
     try {
-      account = await this.application.resetPassword.execute({ token: token.trim(), password });
+      account = await this.resetPassword.execute({ token: token.trim(), password });
     } catch (error) {
       return page('reset-password', { form: form.refused(error) });
     }
@@ -93,7 +103,7 @@ export class VisitorsController {
     const { token, password } = form.values;
     const person = account && { accountId: account.id, credentialVersion: account.credentialVersion };
     try {
-      const changed = await this.application.changeAddress.execute({ token: token.trim(), person, password });
+      const changed = await this.changeAddress.execute({ token: token.trim(), person, password });
       await this.attempts.forgive(request);
       if (changed === undefined) return page('confirm-new-address', { form: spent(form, '/account', account) });
       logSecurity(request, 'address_changed', changed);
@@ -107,6 +117,6 @@ export class VisitorsController {
   }
 
   private async checkAvailable(): Promise<void> {
-    if (!(await this.application.sendsMail.execute())) throw new NotFoundException();
+    if (!(await this.sendsMail.execute())) throw new NotFoundException();
   }
 }

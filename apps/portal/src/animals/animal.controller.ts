@@ -2,20 +2,24 @@ import {
   type Account,
   type Animal,
   animalErrors,
-  type Application,
   type Category,
+  ChangeAnimal,
   checkAll,
   DomainError,
   type Fields,
+  GetAnimal,
+  GetPlacedOrder,
   hasScopes,
+  ListCategories,
+  ListOrders,
   MAX_PAGE_SIZE,
   newAnimal,
   type NewAnimal,
   PET_STATUSES,
   requireScopes,
+  WithdrawAnimal,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Inject } from '@nestjs/common';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import { CategoryChoice, offered } from '../categories/category-choice.js';
 import { SignedIn } from '../http/decorators.js';
 import { type Form, formOf } from '../http/forms.js';
@@ -36,13 +40,18 @@ const CHANGED =
 @Controller('catalogue/:id')
 export class AnimalController {
   constructor(
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly getAnimal: GetAnimal,
+    private readonly changeAnimal: ChangeAnimal,
+    private readonly withdrawAnimal: WithdrawAnimal,
+    private readonly listCategories: ListCategories,
+    private readonly listOrders: ListOrders,
+    private readonly getPlacedOrder: GetPlacedOrder,
     private readonly categoryChoice: CategoryChoice,
   ) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return this.showAnimal(account, await this.application.getAnimal.execute(id));
+    return this.showAnimal(account, await this.getAnimal.execute(id));
   }
 
   @Post()
@@ -57,9 +66,9 @@ export class AnimalController {
         categoryId,
         status: () => oneOf(PET_STATUSES)(values.status, 'status'),
       } satisfies Fields<NewAnimal>);
-      await this.application.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
+      await this.changeAnimal.execute({ id, change, condition: unchangedSince(values.version, versionOf) });
     } catch (error) {
-      const animal = await this.application.getAnimal.execute(id);
+      const animal = await this.getAnimal.execute(id);
       const now = { version: versionOf(animal), problem: CHANGED };
       const refused = refusedChange(form, error, now);
       return this.showAnimal(account, animal, await this.named(refused, error, account, animal));
@@ -70,18 +79,15 @@ export class AnimalController {
   @Get('withdraw')
   async showWithdrawal(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    return page('withdraw-animal', {
-      form: new WithdrawalForm(),
-      animal: await this.application.getAnimal.execute(id),
-    });
+    return page('withdraw-animal', { form: new WithdrawalForm(), animal: await this.getAnimal.execute(id) });
   }
 
   @Post('withdraw')
   async withdraw(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    const animal = await this.application.getAnimal.execute(id);
+    const animal = await this.getAnimal.execute(id);
     try {
-      await this.application.withdrawAnimal.execute({ id });
+      await this.withdrawAnimal.execute({ id });
     } catch (error) {
       const form = await this.named(new WithdrawalForm().refused(error), error, account, animal);
       return page('withdraw-animal', { form, animal });
@@ -92,7 +98,7 @@ export class AnimalController {
   /** The refused form. If an order is the reason, it names the animal, and leads to the order if that is the account's. */
   private async named<Refused extends Form>(form: Refused, error: unknown, account: Account, animal: Animal) {
     if (!(error instanceof DomainError) || error.code !== animalErrors.order_in_progress.code) return form;
-    const order = await this.application.getPlacedOrder.execute({ accountId: account.id, animalId: animal.id });
+    const order = await this.getPlacedOrder.execute({ accountId: account.id, animalId: animal.id });
     const name = viewHelpers.isolated(animal.name);
     const problem = `An order for “${name}” is placed. Until it ends, the animal’s status can’t be changed, nor the animal withdrawn.`;
     return form.withProblems({ form: problem }, order && { form: { href: `/orders/${order.id}`, text: 'Your order' } });
@@ -100,10 +106,10 @@ export class AnimalController {
 
   private async showAnimal(account: Account, animal: Animal, form?: ChangeForm): Promise<Answer> {
     const category = await this.categoryChoice.find(animal.categoryId);
-    const { items: categories } = await this.application.listCategories.execute({ limit: MAX_PAGE_SIZE });
+    const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     // No index finds an account's orders by their animal, so only the newest are searched.
     const newest = { accountId: account.id, first: 'newest', limit: MAX_PAGE_SIZE } as const;
-    const { items: orders, next } = await this.application.listOrders.execute(newest);
+    const { items: orders, next } = await this.listOrders.execute(newest);
     return page('animal', {
       form: form ?? formFor(animal, category),
       animal,

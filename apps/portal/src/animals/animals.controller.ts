@@ -1,12 +1,15 @@
 import {
   type Account,
+  AddAnimal,
   type Animal,
-  type Application,
   type CategoryId,
   checkAll,
   type Fields,
   hasScopes,
   int64From,
+  ListAnimals,
+  ListAnimalsByName,
+  ListCategories,
   MAX_PAGE_SIZE,
   namePositionFrom,
   namePositionText,
@@ -15,8 +18,7 @@ import {
   PET_STATUSES,
   requireScopes,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Query, Inject } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
 import { CategoryChoice, offered } from '../categories/category-choice.js';
@@ -34,7 +36,10 @@ class AnimalForm extends formOf(LABELS, 'add-') {}
 @Controller('catalogue')
 export class AnimalsController {
   constructor(
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly listAnimals: ListAnimals,
+    private readonly listAnimalsByName: ListAnimalsByName,
+    private readonly addAnimal: AddAnimal,
+    private readonly listCategories: ListCategories,
     private readonly categoryChoice: CategoryChoice,
   ) {}
 
@@ -56,7 +61,7 @@ export class AnimalsController {
         categoryId,
         status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),
       });
-      added = await this.application.addAnimal.execute({ ...checked, name: values.name });
+      added = await this.addAnimal.execute({ ...checked, name: values.name });
     } catch (error) {
       return this.showAnimals(account, query, form.refused(error));
     }
@@ -80,7 +85,7 @@ export class AnimalsController {
       ...animals.map((animal) => animal.categoryId),
       ...(category === undefined ? [] : [category]),
     ]);
-    const { items: categories } = await this.application.listCategories.execute({ limit: MAX_PAGE_SIZE });
+    const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     const isOther = category !== undefined && categories.every((each) => each.id !== category);
     return page('catalogue', {
       form,
@@ -106,22 +111,17 @@ export class AnimalsController {
     const id = int64From(find ?? '');
     if (find === undefined || id !== undefined) {
       const ids = id === undefined ? undefined : [id];
-      const byId = await this.application.listAnimals.execute({
-        ...filter,
-        ids,
-        first: 'newest',
-        ...list.position(int64From),
-      });
+      const byId = await this.listAnimals.execute({ ...filter, ids, first: 'newest', ...list.position(int64From) });
       if (find === undefined || byId.items.length > 0) return { items: byId.items, paging: list.paging(byId) };
     }
     const { after } = list.position(namePositionFrom);
-    const named = await this.application.listAnimalsByName.execute({ ...filter, name: find, after });
+    const named = await this.listAnimalsByName.execute({ ...filter, name: find, after });
     return { items: named.items, paging: list.paging(named, namePositionText) };
   }
 
   private async namesOf(categories: readonly CategoryId[]): Promise<ReadonlyMap<CategoryId, string>> {
     const ids = [...new Set(categories)];
-    const { items } = await this.application.listCategories.execute({ ids, limit: MAX_PAGE_SIZE });
+    const { items } = await this.listCategories.execute({ ids, limit: MAX_PAGE_SIZE });
     return new Map(items.map(({ id, name }) => [id, name]));
   }
 }

@@ -1,15 +1,19 @@
 import {
   type Account,
-  type Application,
+  AddCategory,
   type Category,
   categoryName,
   checkAll,
+  GetCategory,
   hasScopes,
+  ListAnimals,
+  ListCategories,
+  NameCategory,
+  DeleteCategory,
   requireScopes,
   int64From,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Query, Inject } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { fields, formOf } from '../http/forms.js';
 import { address, Id, int64, List, positionOf } from '../http/lists.js';
@@ -25,7 +29,14 @@ class RemovalForm extends formOf({}) {}
 
 @Controller('categories')
 export class CategoriesController {
-  constructor(@Inject(APPLICATION) private readonly application: Application) {}
+  constructor(
+    private readonly listCategories: ListCategories,
+    private readonly getCategory: GetCategory,
+    private readonly addCategory: AddCategory,
+    private readonly nameCategory: NameCategory,
+    private readonly deleteCategory: DeleteCategory,
+    private readonly listAnimals: ListAnimals,
+  ) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
@@ -45,13 +56,8 @@ export class CategoriesController {
       const { name } = typed;
       id = typed.id;
       // An id that was typed must have no name yet. Another page changes names.
-      if (id === undefined) id = (await this.application.addCategory.execute({ name })).id;
-      else
-        await this.application.nameCategory.execute({
-          id,
-          name,
-          condition: unchangedSince(versionOf(undefined), versionOf),
-        });
+      if (id === undefined) id = (await this.addCategory.execute({ name })).id;
+      else await this.nameCategory.execute({ id, name, condition: unchangedSince(versionOf(undefined), versionOf) });
     } catch (error) {
       if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
       const problem = `Already named “${(await this.find(id))?.name ?? ''}”.`;
@@ -72,7 +78,7 @@ export class CategoriesController {
     requireScopes({ account }, TO_CHANGE);
     const { name, version } = form.values;
     try {
-      await this.application.nameCategory.execute({ id, name, condition: unchangedSince(version, versionOf) });
+      await this.nameCategory.execute({ id, name, condition: unchangedSince(version, versionOf) });
     } catch (error) {
       const { current, version: stored } = await this.currentOf(id);
       const now = { version: stored, problem: changedMeanwhile(current) };
@@ -84,16 +90,16 @@ export class CategoriesController {
   @Get(':id/remove')
   async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    const category = await this.application.getCategory.execute(id);
+    const category = await this.getCategory.execute(id);
     return page('remove-category', { form: new RemovalForm(), category, isUsed: await this.isUsed(id) });
   }
 
   @Post(':id/remove')
   async remove(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScopes({ account }, TO_CHANGE);
-    const category = await this.application.getCategory.execute(id);
+    const category = await this.getCategory.execute(id);
     try {
-      await this.application.deleteCategory.execute({ id });
+      await this.deleteCategory.execute({ id });
     } catch (error) {
       return page('remove-category', {
         form: new RemovalForm().refused(error),
@@ -105,7 +111,7 @@ export class CategoriesController {
   }
 
   private async isUsed(id: bigint): Promise<boolean> {
-    const { items } = await this.application.listAnimals.execute({ categoryIds: [id], limit: 1 });
+    const { items } = await this.listAnimals.execute({ categoryIds: [id], limit: 1 });
     return items.length > 0;
   }
 
@@ -115,13 +121,13 @@ export class CategoriesController {
   }
 
   private async find(id: bigint): Promise<Category | undefined> {
-    const { items } = await this.application.listCategories.execute({ ids: [id] });
+    const { items } = await this.listCategories.execute({ ids: [id] });
     return items[0];
   }
 
   private async showCategories(account: Account, query: unknown, form: CategoryForm): Promise<Answer> {
     const list = new List('/categories', query, {});
-    const found = await this.application.listCategories.execute(list.position(int64From));
+    const found = await this.listCategories.execute(list.position(int64From));
     return page('categories', {
       form,
       categories: found.items,

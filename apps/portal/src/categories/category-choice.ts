@@ -1,6 +1,13 @@
-import { type Application, type Category, nameKey, DomainError, int64From, invalid } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Injectable, Inject } from '@nestjs/common';
+import {
+  type Category,
+  nameKey,
+  DomainError,
+  FindCategory,
+  int64From,
+  invalid,
+  ListCategories,
+} from '@adoption-store/domain';
+import { Injectable } from '@nestjs/common';
 import { int64, isInteger } from '../http/lists.js';
 
 /** What is offered of a category ends with its id. */
@@ -14,7 +21,10 @@ export function offered({ id, name }: Category): string {
 /** Reads the category that a person has chosen: digits are an id, all else is what was offered, or a name. */
 @Injectable()
 export class CategoryChoice {
-  constructor(@Inject(APPLICATION) private readonly application: Application) {}
+  constructor(
+    private readonly listCategories: ListCategories,
+    private readonly findCategory: FindCategory,
+  ) {}
 
   /** Returns a check of the field `categoryId`, to tell its problem beside those of other fields. */
   async read(text: string): Promise<() => bigint> {
@@ -29,7 +39,7 @@ export class CategoryChoice {
   }
 
   async find(id: bigint): Promise<Category | undefined> {
-    const { items } = await this.application.listCategories.execute({ ids: [id] });
+    const { items } = await this.listCategories.execute({ ids: [id] });
     return items[0];
   }
 
@@ -41,7 +51,7 @@ export class CategoryChoice {
 
   private async findNamed(name: string): Promise<Category | undefined> {
     try {
-      return await this.application.findCategory.execute(name);
+      return await this.findCategory.execute(name);
     } catch (error) {
       // No category can have it.
       if (error instanceof DomainError && error.kind === 'invalid') return undefined;

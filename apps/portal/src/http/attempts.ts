@@ -2,16 +2,17 @@ import { domainToASCII } from 'node:url';
 import {
   type Account,
   type AccountId,
-  type Application,
   type AttemptLimit,
   canonicalAddress,
+  ChangeAddress,
+  FindAccount,
   HOUR,
+  LimitAttempts,
   MINUTE,
   readTypedAddress,
   SECOND,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Injectable, Inject } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { networkOf } from '@adoption-store/admission';
 import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
@@ -60,8 +61,10 @@ declare module 'fastify' {
 @Injectable()
 export class Attempts {
   constructor(
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly limitAttempts: LimitAttempts,
     private readonly devices: Devices,
+    private readonly changeAddress: ChangeAddress,
+    private readonly findAccount: FindAccount,
   ) {}
 
   /**
@@ -91,25 +94,25 @@ export class Attempts {
 
   /** The password was right, so the attempt isn't counted. */
   async forgive({ guess }: FastifyRequest): Promise<void> {
-    if (guess !== undefined) await this.application.limitAttempts.refund(guess);
+    if (guess !== undefined) await this.limitAttempts.refund(guess);
   }
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
   async clear({ id, email }: Account): Promise<void> {
     const address = canonicalAddress(email, domainToASCII);
-    await this.application.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
+    await this.limitAttempts.clear([`sign-in ${address}`, `reset ${address}`, `password ${id}`]);
   }
 
   /** The account whose address or mailed link the form has. */
   async accountNamed({ body }: FastifyRequest): Promise<Pick<Account, 'id'> | undefined> {
     const { email, token } = fields(body, 'email', 'token');
-    if (token === '') return this.application.findAccount.execute(email);
-    const id = await this.application.changeAddress.findAccount({ token: token.trim() });
+    if (token === '') return this.findAccount.execute(email);
+    const id = await this.changeAddress.findAccount({ token: token.trim() });
     return id && { id };
   }
 
   private async countIn({ subject, what, most, within, isOfPasswords }: Bucket): Promise<TooManyAttempts | undefined> {
-    const wait = await this.application.limitAttempts.execute(subject, { most, within });
+    const wait = await this.limitAttempts.execute(subject, { most, within });
     if (wait === undefined) return undefined;
     const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
     return new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit, isOfPasswords);

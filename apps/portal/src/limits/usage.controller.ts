@@ -1,6 +1,5 @@
-import type { Account, ApiKeyId, Application } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Controller, Get, NotFoundException, Query, Inject } from '@nestjs/common';
+import { type Account, type ApiKeyId, ListFailedRequests, GetUsage } from '@adoption-store/domain';
+import { Controller, Get, NotFoundException, Query } from '@nestjs/common';
 import { Public, SignedIn } from '../http/decorators.js';
 import { fields, wholeNumber } from '../http/forms.js';
 import { address, int64, List, oneOf } from '../http/lists.js';
@@ -21,14 +20,17 @@ const RANGE_NAMES = RANGES.map(({ name }) => name);
 /** The pages about usage, limits and how to call the API. */
 @Controller()
 export class UsageController {
-  constructor(@Inject(APPLICATION) private readonly application: Application) {}
+  constructor(
+    private readonly getUsage: GetUsage,
+    private readonly listFailedRequests: ListFailedRequests,
+  ) {}
 
   @Get('usage')
   async usage(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const list = new List('/usage', query, { key: int64, range: oneOf(RANGE_NAMES) });
     const wanted = wantedOf(list);
     const range = RANGES.find(({ name }) => name === wanted.range) ?? DEFAULT_RANGE;
-    const usage = await this.application.getUsage.execute({ accountId, keyId: wanted.key as ApiKeyId | undefined });
+    const usage = await this.getUsage.execute({ accountId, keyId: wanted.key as ApiKeyId | undefined });
     const periods = range.span === 'hour' ? usage.hours : usage.days;
     return page('usage', {
       usage,
@@ -44,7 +46,7 @@ export class UsageController {
     const { request: requestId, code, key: keyId } = wantedOf(new List('/refusals', query, filters));
     const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
     const wanted = { requestId, code, keyId: keyId as ApiKeyId | undefined };
-    const { failedRequests, all } = await this.application.listFailedRequests.execute({ accountId, ...wanted });
+    const { failedRequests, all } = await this.listFailedRequests.execute({ accountId, ...wanted });
     const start = (number - 1) * PAGE_SIZE;
     const shown = failedRequests.slice(start, start + PAGE_SIZE);
     const end = start + shown.length;

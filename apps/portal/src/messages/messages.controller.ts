@@ -1,15 +1,15 @@
 import {
   type Account,
   type AccountId,
-  type Application,
+  GetMessage,
   instant,
   type MessageId,
   type MessagePosition,
+  ListMessages,
   type PageRequest,
   searchKey,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Controller, Get, Param, Query, Inject } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { EMPTY_PAGE, List, searchNewest, searchText } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
@@ -17,7 +17,10 @@ import { type Answer, page } from '../http/pages.js';
 /** The account's messages to the store. They can only be read here: the API sends them. */
 @Controller('messages')
 export class MessagesController {
-  constructor(@Inject(APPLICATION) private readonly application: Application) {}
+  constructor(
+    private readonly listMessages: ListMessages,
+    private readonly getMessage: GetMessage,
+  ) {}
 
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
@@ -30,18 +33,17 @@ export class MessagesController {
   private async found(accountId: AccountId, list: ReturnType<typeof listOf>) {
     if (list.wanted === undefined) return EMPTY_PAGE;
     const { find } = list.wanted;
-    if (find === undefined)
-      return this.application.listMessages.execute({ accountId, ...list.position(messagePosition) });
+    if (find === undefined) return this.listMessages.execute({ accountId, ...list.position(messagePosition) });
     const wanted = searchKey(find);
     return searchNewest(
-      (part: PageRequest<MessagePosition>) => this.application.listMessages.execute({ accountId, ...part }),
+      (part: PageRequest<MessagePosition>) => this.listMessages.execute({ accountId, ...part }),
       async (messages) => messages.filter(({ id, text }) => id === find || searchKey(text).includes(wanted)),
     );
   }
 
   @Get(':id')
   async showOne(@SignedIn() { id: accountId }: Account, @Param('id') id: string): Promise<Answer> {
-    return page('message', { message: await this.application.getMessage.execute({ accountId, id }) });
+    return page('message', { message: await this.getMessage.execute({ accountId, id }) });
   }
 }
 

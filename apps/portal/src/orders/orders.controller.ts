@@ -1,18 +1,20 @@
 import {
   type Account,
   type AnimalId,
-  type Application,
+  EndOrder,
+  GetOrder,
   hasScopes,
   int64From,
+  ListAnimals,
+  ListOrders,
   MAX_PAGE_SIZE,
   type Order,
-  type PageRequest,
   ORDER_STATUSES,
+  type PageRequest,
   requireScopes,
   searchKey,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Query, Inject } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../http/decorators.js';
 import { formOf } from '../http/forms.js';
 import { EMPTY_PAGE, Id, List, oneOf, searchNewest, searchText } from '../http/lists.js';
@@ -27,7 +29,12 @@ class EndForm extends formOf({}) {}
 /** The account's orders. The API places them. */
 @Controller('orders')
 export class OrdersController {
-  constructor(@Inject(APPLICATION) private readonly application: Application) {}
+  constructor(
+    private readonly listOrders: ListOrders,
+    private readonly getOrder: GetOrder,
+    private readonly endOrder: EndOrder,
+    private readonly listAnimals: ListAnimals,
+  ) {}
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
@@ -52,7 +59,7 @@ export class OrdersController {
   async complete(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_COMPLETE);
     try {
-      await this.application.endOrder.execute({ by: account.id, id, outcome: 'completed' });
+      await this.endOrder.execute({ by: account.id, id, outcome: 'completed' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -63,7 +70,7 @@ export class OrdersController {
   async cancel(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_CANCEL);
     try {
-      await this.application.endOrder.execute({ by: account.id, id, outcome: 'cancelled' });
+      await this.endOrder.execute({ by: account.id, id, outcome: 'cancelled' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -71,8 +78,8 @@ export class OrdersController {
   }
 
   private async showOrder(account: Account, id: bigint, form: EndForm): Promise<Answer> {
-    const order = await this.application.getOrder.execute({ accountId: account.id, id });
-    const { items } = await this.application.listAnimals.execute({ ids: [order.animalId] });
+    const order = await this.getOrder.execute({ accountId: account.id, id });
+    const { items } = await this.listAnimals.execute({ ids: [order.animalId] });
     const mayCancel = hasScopes({ account }, TO_CANCEL);
     const mayComplete = hasScopes({ account }, TO_COMPLETE);
     return page('order', { form, order, animal: items[0], mayCancel, mayComplete });
@@ -82,10 +89,10 @@ export class OrdersController {
     if (list.wanted === undefined) return EMPTY_PAGE;
     const { status, find } = list.wanted;
     const newest = { accountId, status, first: 'newest' } as const;
-    if (find === undefined) return this.application.listOrders.execute({ ...newest, ...list.position(int64From) });
+    if (find === undefined) return this.listOrders.execute({ ...newest, ...list.position(int64From) });
     const wanted = searchKey(find);
     return searchNewest(
-      (part: PageRequest<bigint>) => this.application.listOrders.execute({ ...newest, ...part }),
+      (part: PageRequest<bigint>) => this.listOrders.execute({ ...newest, ...part }),
       async (orders) => {
         const names = await this.namesOf(orders);
         return orders.filter(({ id, animalId }) => {
@@ -98,7 +105,7 @@ export class OrdersController {
 
   private async namesOf(orders: readonly Order[]): Promise<ReadonlyMap<AnimalId, string>> {
     const ids = [...new Set(orders.map(({ animalId }) => animalId))];
-    const { items } = await this.application.listAnimals.execute({ ids, limit: MAX_PAGE_SIZE });
+    const { items } = await this.listAnimals.execute({ ids, limit: MAX_PAGE_SIZE });
     return new Map(items.map(({ id, name }) => [id, name]));
   }
 }

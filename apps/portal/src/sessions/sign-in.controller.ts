@@ -1,6 +1,5 @@
-import { type Account, type Application, readTypedAddress } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
-import { Body, Controller, Get, Post, Req, Inject } from '@nestjs/common';
+import { type Account, EndAllSessions, FindAccount, readTypedAddress, SignIn } from '@adoption-store/domain';
+import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formOf, NO_ADDRESS } from '../http/forms.js';
 import { Attempts } from '../http/attempts.js';
@@ -20,7 +19,9 @@ export class SignInController {
   constructor(
     private readonly sessions: Sessions,
     private readonly attempts: Attempts,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly signIn: SignIn,
+    private readonly findAccount: FindAccount,
+    private readonly endAllSessions: EndAllSessions,
   ) {}
 
   @Public()
@@ -39,11 +40,11 @@ export class SignInController {
   @Post('sign-in')
   @CountsAs('sign-in')
   async begin(@Reply() reply: FastifyReply, @Body() form: SignInForm): Promise<Answer> {
-    const account = await this.application.signIn.execute(form.values);
+    const account = await this.signIn.execute(form.values);
     if (account === undefined) {
       if (readTypedAddress(form.values.email) === undefined)
         return page('sign-in', { form: form.withProblems({ email: NO_ADDRESS }) });
-      logSecurity(reply.request, 'wrong_password', await this.application.findAccount.execute(form.values.email));
+      logSecurity(reply.request, 'wrong_password', await this.findAccount.execute(form.values.email));
       return page('sign-in', { form: form.withProblems({ form: WRONG }) });
     }
     await this.attempts.forgive(reply.request);
@@ -74,7 +75,7 @@ export class SignInController {
   @Post('account/sign-out-everywhere')
   @CountsAs('uncounted')
   async endAll(@Reply() reply: FastifyReply, @SignedIn() account: Account): Promise<Answer> {
-    await this.application.endAllSessions.execute({ accountId: account.id });
+    await this.endAllSessions.execute({ accountId: account.id });
     await this.sessions.end(reply);
     logSecurity(reply.request, 'signed_out_everywhere', account);
     return redirect('/', 'signed-out-everywhere');

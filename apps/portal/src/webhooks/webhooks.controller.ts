@@ -1,24 +1,34 @@
 import {
   type Account,
   type AccountRequest,
-  type Application,
+  AnswerOnce,
+  ChangeWebhook,
   type Clock,
+  CreateWebhook,
   DELIVERY_SCOPES,
+  DeleteWebhook,
   deliveryIdFrom,
   EVENT_TYPES,
   type EventType,
+  GetDelivery,
+  GetWebhook,
   hasScopes,
   type Instant,
   instant,
   later,
+  ListDeliveries,
+  ListWebhooks,
   type OwnWebhook,
   MINUTE,
+  PingWebhook,
+  RecoverDeliveries,
   requireScopes,
+  RetryDelivery,
+  RotateWebhookSecret,
   SECRET_OVERLAP,
   type WebhookCommand,
   type WebhookDelivery,
 } from '@adoption-store/domain';
-import { APPLICATION } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { CLOCK, CallsServers, SignedIn } from '../http/decorators.js';
 import { checkedIn, type Form, formOf } from '../http/forms.js';
@@ -71,7 +81,18 @@ class ActionForm extends formOf({}) {}
 export class WebhooksController {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(APPLICATION) private readonly application: Application,
+    private readonly answerOnce: AnswerOnce,
+    private readonly listWebhooks: ListWebhooks,
+    private readonly getWebhook: GetWebhook,
+    private readonly listDeliveries: ListDeliveries,
+    private readonly getDelivery: GetDelivery,
+    private readonly createWebhook: CreateWebhook,
+    private readonly changeWebhook: ChangeWebhook,
+    private readonly pingWebhook: PingWebhook,
+    private readonly retryDelivery: RetryDelivery,
+    private readonly recoverDeliveries: RecoverDeliveries,
+    private readonly rotateSecret: RotateWebhookSecret,
+    private readonly deleteWebhook: DeleteWebhook,
   ) {}
 
   @Get()
@@ -88,12 +109,7 @@ export class WebhooksController {
     const { types, values } = form;
     const description = values.description.trim() || undefined;
     try {
-      const created = await this.application.createWebhook.execute({
-        ...request,
-        url: values.url.trim(),
-        types,
-        description,
-      });
+      const created = await this.createWebhook.execute({ ...request, url: values.url.trim(), types, description });
       return page('new-secret', created);
     } catch (error) {
       return this.showAll(account, form.refused(error));
@@ -107,7 +123,7 @@ export class WebhooksController {
 
   @Get(':id/edit')
   async showEdit(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    const { url, types, description } = await this.application.getWebhook.execute(toChange(account, id));
+    const { url, types, description } = await this.getWebhook.execute(toChange(account, id));
     const access = types === undefined ? 'full' : 'restricted';
     return page('edit-webhook', { id, form: new WebhookForm({ url, types, description, access }) });
   }
@@ -116,11 +132,11 @@ export class WebhooksController {
   @CallsServers(true)
   async edit(@SignedIn() account: Account, @Param('id') id: string, @Body() form: WebhookForm): Promise<Answer> {
     const own = toChange(account, id);
-    await this.application.getWebhook.execute(own);
+    await this.getWebhook.execute(own);
     const { types = null, values } = form;
     const change = { url: values.url.trim(), types, description: values.description.trim() || null };
     try {
-      await this.application.changeWebhook.execute({ ...own, change });
+      await this.changeWebhook.execute({ ...own, change });
     } catch (error) {
       return page('edit-webhook', { id, form: form.refused(error) });
     }
@@ -133,7 +149,7 @@ export class WebhooksController {
     @Param('id') id: string,
     @Param('deliveryId') deliveryId: string,
   ): Promise<Answer> {
-    const found = await this.application.getDelivery.execute({ accountId: account.id, id, deliveryId });
+    const found = await this.getDelivery.execute({ accountId: account.id, id, deliveryId });
     const shown = page('delivery', { ...found, ...allowed(account) });
     return (reply) => {
       if (isUnderWay(found.delivery, this.clock.now())) reply.header('refresh', RELOADED_AFTER);
@@ -149,7 +165,7 @@ export class WebhooksController {
     @Body() form: ActionForm,
   ): Promise<Answer> {
     try {
-      await this.application.retryDelivery.execute({ ...toChange(account, id), deliveryId });
+      await this.retryDelivery.execute({ ...toChange(account, id), deliveryId });
     } catch (error) {
       return this.showWebhook(account, id, {}, { action: form.refused(error) });
     }
@@ -165,7 +181,7 @@ export class WebhooksController {
       return this.showWebhook(account, id, {}, { recovery });
     }
     try {
-      await this.application.recoverDeliveries.execute({ ...own, since: at });
+      await this.recoverDeliveries.execute({ ...own, since: at });
     } catch (error) {
       return this.showWebhook(account, id, {}, { recovery: form.refused(error) });
     }
@@ -175,7 +191,7 @@ export class WebhooksController {
   @Post(':id/ping')
   async ping(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
     try {
-      const { id: deliveryId } = await this.application.pingWebhook.execute(toChange(account, id));
+      const { id: deliveryId } = await this.pingWebhook.execute(toChange(account, id));
       return redirect(`/webhooks/${id}/deliveries/${deliveryId}`, 'delivery-queued');
     } catch (error) {
       return this.showWebhook(account, id, {}, { action: form.refused(error) });
@@ -185,10 +201,10 @@ export class WebhooksController {
   @Post(':id/rotate')
   async rotate(@SignedIn() account: Account, @Param('id') id: string, @Body() form: ActionForm): Promise<Answer> {
     const own = toChange(account, id);
-    await this.application.getWebhook.execute(own);
+    await this.getWebhook.execute(own);
     if (!(await this.isFirst(form, own))) return redirect(`/webhooks/${id}`, 'form-sent-before');
     try {
-      const rotated = await this.application.rotateWebhookSecret.execute(own);
+      const rotated = await this.rotateSecret.execute(own);
       return page('new-secret', { ...rotated, formerUntil: later(rotated.webhook.updatedAt, SECRET_OVERLAP) });
     } catch (error) {
       return this.showWebhook(account, id, {}, { action: form.refused(error) });
@@ -197,30 +213,26 @@ export class WebhooksController {
 
   @Post(':id/enable')
   async enable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    await this.application.changeWebhook.execute({ ...toChange(account, id), change: { status: 'enabled' } });
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'enabled' } });
     return redirect(`/webhooks/${id}`, 'webhook-enabled');
   }
 
   @Post(':id/disable')
   async disable(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    await this.application.changeWebhook.execute({ ...toChange(account, id), change: { status: 'disabled' } });
+    await this.changeWebhook.execute({ ...toChange(account, id), change: { status: 'disabled' } });
     return redirect(`/webhooks/${id}`, 'webhook-disabled');
   }
 
   @Post(':id/delete')
   async delete(@SignedIn() account: Account, @Param('id') id: string): Promise<Answer> {
-    await this.application.deleteWebhook.execute(toChange(account, id));
+    await this.deleteWebhook.execute(toChange(account, id));
     return redirect('/webhooks', 'webhook-deleted');
   }
 
   private async showAll(account: Account, form: WebhookForm): Promise<Answer> {
     const webhooks: ListedWebhook[] = [];
-    for (const webhook of await this.application.listWebhooks.execute({ accountId: account.id })) {
-      const { items } = await this.application.listDeliveries.execute({
-        accountId: account.id,
-        id: webhook.id,
-        limit: 1,
-      });
+    for (const webhook of await this.listWebhooks.execute({ accountId: account.id })) {
+      const { items } = await this.listDeliveries.execute({ accountId: account.id, id: webhook.id, limit: 1 });
       webhooks.push({ webhook, last: items[0] });
     }
     return page('webhooks', { webhooks, form, mayHaveSent: allowed(account).mayHaveSent });
@@ -234,11 +246,7 @@ export class WebhooksController {
     forms: Partial<Pick<Views['webhook'], 'action' | 'recovery'>> = {},
   ): Promise<Answer> {
     const list = new List(`/webhooks/${id}`, query, {});
-    const found = await this.application.listDeliveries.execute({
-      accountId: account.id,
-      id,
-      ...list.position(deliveryIdFrom),
-    });
+    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryIdFrom) });
     const { webhook, items: deliveries } = found;
     const shown = { webhook, deliveries, ...allowed(account), paging: list.paging(found) };
     return page('webhook', { ...shown, recovery: new RecoveryForm(), ...forms });
@@ -251,7 +259,7 @@ export class WebhooksController {
    */
   private async isFirst({ token }: Form, { accountId, id }: OwnWebhook): Promise<boolean> {
     const form = { accountId, key: `form ${token} ${id}`, fingerprint: 'form' };
-    return !(await this.application.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
+    return !(await this.answerOnce.execute(form, () => Promise.resolve('sent'))).isReplay;
   }
 }
 
