@@ -84,7 +84,7 @@ export function reencryptSecrets({ jobs, log, metrics }: Surroundings, useCase: 
   jobs.start({
     name: 'encrypt webhooks',
     async work() {
-      const found = (await useCase.execute(() => jobs.areStopping)).unreadable;
+      const found = await useCase.execute(() => jobs.areStopping);
       for (const { id } of found) {
         if (!reported.has(id)) log.error({ webhook: id }, "no secret of WEBHOOK_SECRET decrypts the webhook's secret");
       }

@@ -64,6 +64,7 @@ export {
   MAX_IDS,
   MAX_PAGE_SIZE,
   type Page,
+  type PagePart,
   type PagePosition,
   type PageRequest,
 } from './kernel/page.js';
@@ -97,8 +98,8 @@ export {
   type DeliveryStatus,
   type DeliveryWithBody,
   deliveryBody,
+  deliveryIdFrom,
   type DueDelivery,
-  isDeliveryId,
   KEPT_ATTEMPTS,
   MOST_FAILING,
   PAUSES,

@@ -16,22 +16,6 @@ export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 /** How long an event is kept. */
 export const DEFAULT_EVENT_RETENTION = 30 * DAY;
 
-type PurgePorts = Pick<
-  Ports,
-  | 'accountMails'
-  | 'apiKeys'
-  | 'attempts'
-  | 'clock'
-  | 'credentials'
-  | 'events'
-  | 'idempotency'
-  | 'messages'
-  | 'requestRecords'
-  | 'requests'
-  | 'sessions'
-  | 'webhookQueue'
->;
-
 export interface PurgeOptions {
   /** Milliseconds that a sent or failed message is kept. Default: 90 days. */
   readonly messageRetention: number;
@@ -40,7 +24,7 @@ export interface PurgeOptions {
 }
 
 /** Deletes the expired records of one kind. Returns their number. */
-type Purger = (ports: PurgePorts, now: Instant, options: PurgeOptions) => Promise<number>;
+type Purger = (ports: Ports, now: Instant, options: PurgeOptions) => Promise<number>;
 
 const PURGERS = {
   counts: ({ requests }, now) => requests.purge(now),
@@ -65,7 +49,7 @@ export const PURGED_KINDS = Object.keys(PURGERS) as readonly PurgedKind[];
 /** Deletes expired records. Each kind is deleted separately, so that a failure with one doesn't stop the others. */
 export class PurgeExpired {
   constructor(
-    private readonly ports: PurgePorts,
+    private readonly ports: Ports,
     private readonly options: PurgeOptions,
   ) {}
 

@@ -187,8 +187,12 @@ function orders(setting: Setting) {
   const { application, surroundings, animalId } = setting;
   return {
     placeOrder: () => application.placeOrder.execute({ accountId: partner, animalId }),
-    completeOrder: async () => application.completeOrder.execute(await setting.placeOrder()),
-    cancelOrder: async () => application.cancelOrder.execute(await setting.placeOrder()),
+    endOrder: async () => {
+      for (const outcome of ['completed', 'cancelled'] as const) {
+        const { accountId: by, id } = await setting.placeOrder();
+        await application.endOrder.execute({ by, id, outcome });
+      }
+    },
     getOrder: () => application.getOrder.execute({ accountId: partner, id: 11n }),
     getPlacedOrder: () => application.getPlacedOrder.execute({ accountId: partner, animalId }),
     listOrders: async () => {
@@ -207,8 +211,6 @@ function orders(setting: Setting) {
       for (const after of [undefined, 50_000n as OrderId])
         await application.listAllOrders.execute({ status: 'placed', after, limit: 1_000 });
     },
-    endAnyOrder: async () =>
-      application.endAnyOrder.execute({ id: (await setting.placeOrder()).id, outcome: 'completed' }),
     expireOrders: async () => {
       await setting.placeOrder();
       surroundings.clock.advance(49 * HOUR);
@@ -286,8 +288,11 @@ function webhooks(setting: Setting) {
       for (const email of [undefined, 'account-3@example.com'])
         await application.listAllWebhooks.execute({ email, limit: 100 });
     },
-    disableAnyWebhook: async () => application.disableAnyWebhook.execute(await setting.createWebhook('disable')),
-    enableAnyWebhook: async () => application.enableAnyWebhook.execute(await setting.createWebhook('enable')),
+    switchAnyWebhook: async () => {
+      const own = await setting.createWebhook('switch');
+      for (const status of ['disabled', 'enabled'] as const)
+        await application.switchAnyWebhook.execute({ ...own, status });
+    },
     deleteAnyWebhook: async () => application.deleteAnyWebhook.execute(await setting.createWebhook('remove')),
     reencryptWebhooks: () => application.reencryptWebhooks.execute(),
     // A count of all rows can't be made cheaper.
@@ -370,8 +375,10 @@ function keys(setting: Setting) {
       const { id, accountId } = (await setting.issueKey('rename')).key;
       await application.renameKey.execute({ id, accountId, name: 'other' });
     },
-    disableKey: async () => application.disableKey.execute({ id: (await setting.issueKey('disable')).key.id }),
-    enableKey: async () => application.enableKey.execute({ id: (await setting.issueKey('enable')).key.id }),
+    switchKey: async () => {
+      const { id } = (await setting.issueKey('switch')).key;
+      for (const isDisabled of [true, false]) await application.switchKey.execute({ id, isDisabled });
+    },
     listOperations: async () => application.listOperations.execute([(await setting.issueKey('operations')).key]),
     getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     listKeys: async () => {

@@ -3,8 +3,9 @@ import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
 import { ask, connectTo, expectDatabaseErrors, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import type { EntityManager } from 'typeorm';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
-import { managerOf } from '../src/database/transactions.js';
+import { inTransaction } from '../src/database/transactions.js';
 import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempotency-records.js';
 import { type Database, openAccount, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -102,12 +103,11 @@ describe('a key that another process has in use', () => {
   });
 
   it('has a short wait of its own: the work waits for other locks as usual', async () => {
-    const recorded = await records.once(request, async (transaction) => {
-      const [row] = await managerOf(database.dataSource, transaction).query<[{ lock_timeout: string }]>(
-        'SHOW lock_timeout',
-      );
-      return row.lock_timeout;
-    });
+    const lockTimeout = async (manager: EntityManager) =>
+      (await manager.query<[{ lock_timeout: string }]>('SHOW lock_timeout'))[0].lock_timeout;
+    const recorded = await records.once(request, (within) =>
+      inTransaction(database.dataSource, lockTimeout, { within }),
+    );
     expect(recorded).toMatchObject({ answer: '0', isReplay: false });
   });
 });

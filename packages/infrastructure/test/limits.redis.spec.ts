@@ -17,7 +17,7 @@ import {
 import { ask, askRedis, type RedisServer, redisFor, redisServerFor } from '@adoption-store/test-support';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
-import { type CreatedRequestCounter, createRequestCounter } from '../src/limits/create-request-counter.js';
+import { createRequestCounter } from '../src/limits/create-request-counter.js';
 import type { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
 import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { closedAfterEach, type Database, openDatabase } from './databases.js';
@@ -71,7 +71,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   });
   afterAll(() => database.close());
 
-  async function open(redisTimeout?: number): Promise<CreatedRequestCounter> {
+  async function open(redisTimeout?: number) {
     const opened = await createRequestCounter({
       redis: [redis.url],
       redisTimeout,

@@ -1,7 +1,6 @@
 import {
   AddAnimal,
   type Animal,
-  type AnimalId,
   animalChange,
   animalNameKey,
   ChangeAnimal,
@@ -14,6 +13,8 @@ import {
   ListAnimalsByName,
   type ListAnimalsByNameInput,
   type NamePosition,
+  namePositionFrom,
+  namePositionText,
   newAnimal,
   PET_STATUSES,
   type PetStatus,
@@ -62,7 +63,7 @@ export class ListAnimalsQuery {
   @NamePrefix()
   name?: string;
 
-  @Cursor(CURSOR, (text, { name }) => (name === undefined ? int64From(text) : namePosition(text, name)))
+  @Cursor(CURSOR, (text, { name }) => (name === undefined ? int64From(text) : positionFrom(text, name)))
   after?: bigint | NamePosition;
 }
 
@@ -191,7 +192,7 @@ export class AnimalsController {
     const after = typeof query.after === 'object' ? query.after : undefined;
     const wanted = { limit, status, ids, categoryIds, name, after } satisfies Fields<ListAnimalsByNameInput>;
     const { items, next } = await this.listAnimalsByName.execute(wanted);
-    return { items, next: next && `${next.id}:${next.nameKey}` };
+    return { items, next: next && namePositionText(next) };
   }
 
   /** Given animals share statements, and later pages do, unless they are of categories or names. */
@@ -208,10 +209,8 @@ function isById(query: ListAnimalsQuery): query is ListAnimalsQuery & { after?: 
   return query.name === undefined;
 }
 
-/** The position in a cursor of animals by name. Undefined if it is none of this name's. */
-function namePosition(text: string, name: unknown): NamePosition | undefined {
-  const colon = text.indexOf(':');
-  const [id, nameKey] = [int64From(text.slice(0, colon)), text.slice(colon + 1)];
-  const isOfName = colon !== -1 && typeof name === 'string' && nameKey.startsWith(animalNameKey(name));
-  return id !== undefined && isOfName ? { id: id as AnimalId, nameKey } : undefined;
+/** Undefined if the cursor isn't one of this name's. */
+function positionFrom(text: string, name: unknown): NamePosition | undefined {
+  const position = namePositionFrom(text);
+  return typeof name === 'string' && position?.nameKey.startsWith(animalNameKey(name)) === true ? position : undefined;
 }

@@ -99,15 +99,16 @@ export function presentEvents(events: readonly PublishedEvent[]): string {
   return `[${shown.join(',')}]`;
 }
 
-const CURSOR = /^(\d+)\.([0-9a-f]{16})$/;
-
 export function eventCursorText({ position, hash }: EventCursor): string {
   return `${position}.${hash}`;
 }
 
-/** The position in a cursor of `eventCursorText`. Undefined if it is none. */
+/**
+ * The position in a cursor of `eventCursorText`. Undefined if it is none. Before 1.0.0 cursors named no event: without a
+ * hash, or with what stood in its place, they are expired.
+ */
 export function readEventCursor(text: string): EventCursor | undefined {
-  const [, place, hash] = CURSOR.exec(text) ?? [];
+  const [place, hash = ''] = text.split('.');
   const position = int64From(place) as EventPosition | undefined;
   return position === undefined ? undefined : { position, hash: hash as EventHash };
 }

@@ -1,13 +1,13 @@
 import {
-  CancelOrder,
-  CompleteOrder,
   type Condition,
   DEFAULT_ORDER_LIMIT,
+  EndOrder,
   GetOrder,
   ListOrders,
   type ListOrdersInput,
   type Order,
   ORDER_STATUSES,
+  type OrderEnd,
   type OrderStatus,
   PlaceOrder,
 } from '@adoption-store/domain';
@@ -58,8 +58,7 @@ export class OrdersController {
     private readonly listOrders: ListOrders,
     private readonly placeOrder: PlaceOrder,
     private readonly getOrder: GetOrder,
-    private readonly completeOrder: CompleteOrder,
-    private readonly cancelOrder: CancelOrder,
+    private readonly endOrder: EndOrder,
   ) {}
 
   @Operation('GET /v1/store/orders', {
@@ -138,10 +137,7 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const end = { accountId: request.caller.account.id, id, condition };
-    return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.completeOrder.execute(end, transaction)),
-    }));
+    return this.end(request, reply, { id, condition, outcome: 'completed' });
   }
 
   @Operation('POST /v1/store/orders/{orderId}/cancel', {
@@ -159,9 +155,13 @@ export class OrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const end = { accountId: request.caller.account.id, id, condition };
+    return this.end(request, reply, { id, condition, outcome: 'cancelled' });
+  }
+
+  private end(request: FastifyRequest, reply: FastifyReply, end: Omit<OrderEnd, 'by'>): Promise<string> {
+    const by = request.caller.account.id;
     return this.idempotency.once(request, reply, async (transaction) => ({
-      body: presentOrder(await this.cancelOrder.execute(end, transaction)),
+      body: presentOrder(await this.endOrder.execute({ ...end, by }, transaction)),
     }));
   }
 }

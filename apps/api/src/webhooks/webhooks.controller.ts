@@ -6,10 +6,10 @@ import {
   DeleteWebhook,
   DELIVERY_SCOPES,
   type DeliveryId as IdOfDelivery,
+  deliveryIdFrom,
   GetWebhook,
   HOUR,
   type InTurn,
-  isDeliveryId,
   ListDeliveries,
   ListWebhooks,
   MOST_PINGS,
@@ -84,7 +84,7 @@ class ListDeliveriesQuery {
   @Limit()
   limit?: number;
 
-  @Cursor(CURSOR, (text) => (isDeliveryId(text) ? text : undefined))
+  @Cursor(CURSOR, deliveryIdFrom)
   after?: IdOfDelivery;
 }
 

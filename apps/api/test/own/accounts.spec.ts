@@ -104,7 +104,7 @@ it.each([
     },
   ],
   ['revoked_api_key', (key: Key) => api.application.revokeKey.execute(key)],
-  ['disabled_api_key', (key: Key) => api.application.disableKey.execute(key)],
+  ['disabled_api_key', (key: Key) => api.application.switchKey.execute({ ...key, isDisabled: true })],
 ] as const)('a key that has ended or is disabled is answered 401 %s from then on', async (code, end) => {
   const { account } = await api.openKey();
   const expiresAt = later(api.clock.now(), HOUR);

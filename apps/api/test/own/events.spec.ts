@@ -12,6 +12,7 @@ import {
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { presentAnimal, presentAnimals } from '../../src/animals/animal.schema.js';
+import { presentPage } from '../../src/http/operations/pages.js';
 import { presentMessage } from '../../src/messages/message.schema.js';
 import { presentOrder, presentOrders } from '../../src/orders/order.schema.js';
 import { useApi } from '../support/api.js';
@@ -179,5 +180,10 @@ describe('GET /v1/events', () => {
     for (const query of ['limit=0', 'cursor=', 'cursor=cGV0czoy', 'from=', 'from=then', 'from=now&from=now'])
       expect(await refusal(`${EVENTS}?${query}`)).toMatch(/^(limit|cursor|from) must be /);
     expect(await refusal(`${from}&from=now`)).toBe("from can't be given with cursor");
+  });
+
+  it.each(['1', '1.2'])('answers a cursor of a time when cursors named no event 410: %s', async (position) => {
+    const { next: query = '' } = presentPage('events', '', '[]', position);
+    expectError(await get(api, `${EVENTS}?${query}`), 410, 'cursor_expired');
   });
 });

@@ -190,8 +190,8 @@ function jsonOf({ account, key }: AccountKey, { now }: Surroundings): JsonFields
 
 function disabling(args: string[], isDisabled: boolean): Command {
   const id = idOf(parse(args, [], ['the ID of one key']).positionals[0]);
-  return async ({ disableKey, enableKey }) => {
-    const key = await (isDisabled ? disableKey : enableKey).execute({ id });
+  return async ({ switchKey }) => {
+    const key = await switchKey.execute({ id, isDisabled });
     return `key ${key.id} (…${key.ending}) is ${isDisabled ? 'disabled' : 'enabled'}\n`;
   };
 }

@@ -50,9 +50,9 @@ function end(args: string[], outcome: OrderEnd['outcome']): Command {
   const ids = parse(args, [], ['ID…']).positionals;
   if (ids.length === 0) throw new UsageError('the ID of an order is required');
   for (const id of ids) idOf(id);
-  return async ({ endAnyOrder }) =>
+  return async ({ endOrder }) =>
     eachOf(ids, async (id) => {
-      const { status } = await endAnyOrder.execute({ id: idOf(id), outcome });
+      const { status } = await endOrder.execute({ id: idOf(id), by: 'operator', outcome });
       return `order ${id} is ${status}\n`;
     });
 }

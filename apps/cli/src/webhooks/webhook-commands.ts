@@ -1,4 +1,4 @@
-import { type AccountWebhook, isoTime, type WebhookId, webhookJson } from '@adoption-store/domain';
+import { type AccountWebhook, isoTime, type WebhookId, webhookJson, type WebhookStatus } from '@adoption-store/domain';
 import { addressOf, type Command, eachOf, parse, parseList, type Program, UsageError } from '../command-line.js';
 import { accountJson, counted, inParts, listing, timeOr } from '../output.js';
 
@@ -22,8 +22,8 @@ const WEBHOOK_ID = /^whk_[0-9A-Za-z]{24}$/;
 export const webhookCommands: Program = {
   commands: {
     list,
-    disable: (args) => setDisabled(args, true),
-    enable: (args) => setDisabled(args, false),
+    disable: (args) => change(args, 'disabled'),
+    enable: (args) => change(args, 'enabled'),
     delete: remove,
     secrets: countSecrets,
   },
@@ -58,11 +58,11 @@ function list(args: string[]): Command {
   };
 }
 
-function setDisabled(args: string[], isDisabled: boolean): Command {
+function change(args: string[], status: WebhookStatus): Command {
   const ids = idsIn(args);
-  return async ({ disableAnyWebhook, enableAnyWebhook }) =>
+  return async ({ switchAnyWebhook }) =>
     eachOf(ids, async (id) => {
-      const { status } = await (isDisabled ? disableAnyWebhook : enableAnyWebhook).execute({ id });
+      await switchAnyWebhook.execute({ id, status });
       return `webhook ${id} is ${status}\n`;
     });
 }

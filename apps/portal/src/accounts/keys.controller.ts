@@ -5,9 +5,8 @@ import {
   checkAll,
   type Clock,
   DAY,
-  DisableKey,
-  EnableKey,
   DomainError,
+  GetKey,
   hasEnded,
   HOUR,
   int64From,
@@ -19,6 +18,7 @@ import {
   keyName,
   type KeyState,
   later,
+  ListKeys,
   MOST_OVERLAP,
   RenameKey,
   RevokeKey,
@@ -26,8 +26,7 @@ import {
   type Scope,
   SCOPES,
   sharedScopes,
-  GetKey,
-  ListKeys,
+  SwitchKey,
   type Transaction,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
@@ -81,8 +80,7 @@ export class KeysController {
     private readonly getKey: GetKey,
     private readonly issueKey: IssueKey,
     private readonly renameKey: RenameKey,
-    private readonly disableKey: DisableKey,
-    private readonly enableKey: EnableKey,
+    private readonly switchKey: SwitchKey,
     private readonly rotateKey: RotateKey,
     private readonly revokeKey: RevokeKey,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -231,7 +229,7 @@ export class KeysController {
     const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await (isDisabled ? this.disableKey : this.enableKey).execute(own(account, key.id));
+      await this.switchKey.execute({ ...own(account, key.id), isDisabled });
       logSecurity(request, isDisabled ? 'key_disabled' : 'key_enabled', account, key);
     } catch (error) {
       if (!isNotFound(error)) throw error;

@@ -2,7 +2,6 @@ import {
   type Account,
   AddAnimal,
   type Animal,
-  type AnimalId,
   type CategoryId,
   checkAll,
   type Fields,
@@ -12,7 +11,8 @@ import {
   ListAnimalsByName,
   ListCategories,
   MAX_PAGE_SIZE,
-  type NamePosition,
+  namePositionFrom,
+  namePositionText,
   newAnimal,
   type NewAnimal,
   PET_STATUSES,
@@ -114,9 +114,9 @@ export class AnimalsController {
       const byId = await this.listAnimals.execute({ ...filter, ids, first: 'newest', ...list.position(int64From) });
       if (find === undefined || byId.items.length > 0) return { items: byId.items, paging: list.paging(byId) };
     }
-    const { after } = list.position(namePosition);
+    const { after } = list.position(namePositionFrom);
     const named = await this.listAnimalsByName.execute({ ...filter, name: find, after });
-    return { items: named.items, paging: list.paging(named, (place) => `${place.id}:${place.nameKey}`) };
+    return { items: named.items, paging: list.paging(named, namePositionText) };
   }
 
   private async namesOf(categories: readonly CategoryId[]): Promise<ReadonlyMap<CategoryId, string>> {
@@ -129,11 +129,4 @@ export class AnimalsController {
 function listOf(query: unknown) {
   const checks = { status: oneOf(PET_STATUSES), categoryId: int64, find: searchText };
   return new List('/catalogue', query, checks, { find: 'Name or id', categoryId: 'Category' });
-}
-
-/** An id and the key of a name, such as `7:luna`. */
-function namePosition(text: string): NamePosition | undefined {
-  const [, digits = '', nameKey = ''] = /^(\d+):(.+)$/su.exec(text) ?? [];
-  const id = int64From(digits);
-  return id === undefined ? undefined : { id: id as AnimalId, nameKey };
 }

@@ -1,8 +1,7 @@
 import {
   type Account,
   type AnimalId,
-  CancelOrder,
-  CompleteOrder,
+  EndOrder,
   GetOrder,
   hasScopes,
   int64From,
@@ -10,8 +9,8 @@ import {
   ListOrders,
   MAX_PAGE_SIZE,
   type Order,
-  type PageRequest,
   ORDER_STATUSES,
+  type PageRequest,
   requireScopes,
   searchKey,
 } from '@adoption-store/domain';
@@ -33,8 +32,7 @@ export class OrdersController {
   constructor(
     private readonly listOrders: ListOrders,
     private readonly getOrder: GetOrder,
-    private readonly completeOrder: CompleteOrder,
-    private readonly cancelOrder: CancelOrder,
+    private readonly endOrder: EndOrder,
     private readonly listAnimals: ListAnimals,
   ) {}
 
@@ -61,7 +59,7 @@ export class OrdersController {
   async complete(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_COMPLETE);
     try {
-      await this.completeOrder.execute({ accountId: account.id, id });
+      await this.endOrder.execute({ by: account.id, id, outcome: 'completed' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }
@@ -72,7 +70,7 @@ export class OrdersController {
   async cancel(@SignedIn() account: Account, @Id() id: bigint, @Body() form: EndForm): Promise<Answer> {
     requireScopes({ account }, TO_CANCEL);
     try {
-      await this.cancelOrder.execute({ accountId: account.id, id });
+      await this.endOrder.execute({ by: account.id, id, outcome: 'cancelled' });
     } catch (error) {
       return this.showOrder(account, id, form.refused(error));
     }

@@ -7,7 +7,7 @@ import {
   CreateWebhook,
   DELIVERY_SCOPES,
   DeleteWebhook,
-  type DeliveryId,
+  deliveryIdFrom,
   EVENT_TYPES,
   type EventType,
   GetDelivery,
@@ -15,7 +15,6 @@ import {
   hasScopes,
   type Instant,
   instant,
-  isDeliveryId,
   later,
   ListDeliveries,
   ListWebhooks,
@@ -247,7 +246,7 @@ export class WebhooksController {
     forms: Partial<Pick<Views['webhook'], 'action' | 'recovery'>> = {},
   ): Promise<Answer> {
     const list = new List(`/webhooks/${id}`, query, {});
-    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryPosition) });
+    const found = await this.listDeliveries.execute({ accountId: account.id, id, ...list.position(deliveryIdFrom) });
     const { webhook, items: deliveries } = found;
     const shown = { webhook, deliveries, ...allowed(account), paging: list.paging(found) };
     return page('webhook', { ...shown, recovery: new RecoveryForm(), ...forms });
@@ -278,8 +277,4 @@ function requestOf({ id: accountId, credentialVersion }: Account): AccountReques
 /** Whether it is attempted now, so that its page is worth another look. */
 function isUnderWay({ nextAttemptAt: next }: WebhookDelivery, now: Instant): boolean {
   return next !== undefined && Math.abs(next - now) < MINUTE;
-}
-
-function deliveryPosition(text: string): DeliveryId | undefined {
-  return isDeliveryId(text) ? text : undefined;
 }

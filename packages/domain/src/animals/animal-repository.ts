@@ -1,4 +1,5 @@
 import type { Instant } from '../kernel/clock.js';
+import { int64From } from '../kernel/int64.js';
 import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { Animal, AnimalId, AnimalState, CategoryId, DecidedAnimal, NewAnimal, PetStatus } from './animal.js';
@@ -36,6 +37,17 @@ export function animalPage(animals: readonly Animal[], query: AnimalQuery): read
 export interface NamePosition {
   readonly nameKey: string;
   readonly id: AnimalId;
+}
+
+/** The position as a text that `namePositionFrom` reads, such as `7:luna`. */
+export function namePositionText({ id, nameKey }: NamePosition): string {
+  return `${id}:${nameKey}`;
+}
+
+export function namePositionFrom(text: string): NamePosition | undefined {
+  const [, digits, nameKey = ''] = /^([^:]*):(.+)$/su.exec(text) ?? [];
+  const id = int64From(digits);
+  return id === undefined ? undefined : { id: id as AnimalId, nameKey };
 }
 
 export interface NamedAnimalsQuery extends AnimalFilter {

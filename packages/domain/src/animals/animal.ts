@@ -87,23 +87,11 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   return change;
 }
 
-interface AnimalAdded {
-  readonly type: 'pet.added';
+export interface AnimalEvent {
+  readonly type: 'pet.added' | 'pet.changed' | 'pet.removed';
+  /** One that was removed, as it was before. */
   readonly data: Animal;
 }
-
-export interface AnimalChanged {
-  readonly type: 'pet.changed';
-  readonly data: Animal;
-}
-
-interface AnimalWithdrawn {
-  readonly type: 'pet.removed';
-  /** The animal as it was before it was withdrawn. */
-  readonly data: Animal;
-}
-
-export type AnimalEvent = AnimalAdded | AnimalChanged | AnimalWithdrawn;
 
 /** The stored state of an animal that will be changed or withdrawn. */
 export interface AnimalState {

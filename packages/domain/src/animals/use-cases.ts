@@ -1,10 +1,10 @@
 import { invalid } from '../kernel/errors.js';
-import { INT64_MAX } from '../kernel/int64.js';
 import {
   DEFAULT_PAGE_SIZE,
   type Page,
   type PagePart,
   type PageRequest,
+  readNewest,
   readPage,
   requireFewIds,
   requirePageSize,
@@ -67,12 +67,7 @@ export class ListAnimals {
       const query = { status, ids, categoryIds, after, before, limit } satisfies Fields<AnimalQuery>;
       return this.ports.animals.list(query);
     };
-    if (input.first !== 'newest') return readPage(input as PageRequest<AnimalId>, idOf, list);
-    return readPage(input as PageRequest<AnimalId>, idOf, async ({ after, before, limit }) => {
-      // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
-      const position = before === undefined ? { before: after ?? (INT64_MAX as AnimalId) } : { after: before };
-      return (await list({ ...position, limit })).toReversed();
-    });
+    return (input.first === 'newest' ? readNewest : readPage)(input as PageRequest<AnimalId>, idOf, list);
   }
 }
 

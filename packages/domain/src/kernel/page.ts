@@ -1,4 +1,5 @@
 import { invalid, ours } from './errors.js';
+import { INT64_MAX } from './int64.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -62,6 +63,18 @@ export async function readPage<Item, Position>(
     next: found.length > limit ? positionAt(items.at(-1)) : undefined,
     previous: after === undefined ? undefined : positionAt(items[0]),
   };
+}
+
+/** Like `readPage`, newest first. `read` lists the oldest first, so `after` and `before` are swapped. */
+export async function readNewest<Item, Position extends bigint>(
+  request: PageRequest<Position>,
+  positionOf: (item: Item) => Position,
+  read: (part: PagePart<Position>) => Promise<readonly Item[]>,
+): Promise<Page<Item, Position>> {
+  return readPage(request, positionOf, async ({ after, before, limit }) => {
+    const position = before === undefined ? { before: after ?? (INT64_MAX as Position) } : { after: before };
+    return (await read({ ...position, limit })).toReversed();
+  });
 }
 
 /** @throws DomainError `invalid_parameter` if the limit isn't 1–100. */

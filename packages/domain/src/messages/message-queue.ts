@@ -37,8 +37,8 @@ export interface AccountMessage {
 }
 
 /**
- * Port: the messages of accounts to the store, also of closed ones. `markSent` also stores the event `MessageSent`, and
- * `markFailed` `MessageFailed`. A message that is already sent gets no further event. `decide` is called once.
+ * Port: the messages of accounts to the store, also of closed ones. `markSent` also stores the event `message.sent`, and
+ * `markFailed` `message.failed`. A message that is already sent gets no further event. `decide` is called once.
  */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /**

@@ -37,22 +37,14 @@ export interface Message extends NewMessage {
   readonly status: MessageStatus;
 }
 
-interface MessageSent {
-  readonly type: 'message.sent';
+export interface MessageEvent {
+  readonly type: 'message.sent' | 'message.failed';
   readonly data: Message;
 }
-
-interface MessageFailed {
-  readonly type: 'message.failed';
-  readonly data: Message;
-}
-
-export type MessageEvent = MessageSent | MessageFailed;
 
 /** The event at the end of a message's delivery. A failed message may be sent later, and then has a second event. */
 export function deliveryEnded(message: Message, status: 'sent' | 'failed'): MessageEvent {
-  const data = { ...message, status };
-  return status === 'sent' ? { type: 'message.sent', data } : { type: 'message.failed', data };
+  return { type: `message.${status}`, data: { ...message, status } };
 }
 
 export interface MessageState {

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { type Animal, type AnimalChanged, type AnimalId, animalNotFound, changedByOrder } from '../animals/animal.js';
+import { type Animal, type AnimalEvent, type AnimalId, animalNotFound, changedByOrder } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import { HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Condition } from '../kernel/condition.js';
@@ -46,16 +46,10 @@ export interface OrderWithExpiry extends Order {
   readonly expiresAt: Instant | undefined;
 }
 
-interface OrderHappened<Status extends OrderStatus> {
-  readonly type: `order.${Status}`;
+export interface OrderEvent {
+  readonly type: `order.${OrderStatus}`;
   readonly data: Order;
 }
-
-type OrderPlaced = OrderHappened<'placed'>;
-type OrderCompleted = OrderHappened<'completed'>;
-type OrderCancelled = OrderHappened<'cancelled'>;
-type OrderExpired = OrderHappened<'expired'>;
-export type OrderEvent = OrderPlaced | OrderCompleted | OrderCancelled | OrderExpired;
 
 /** Orders that an account may have placed at the same time, so that no account reserves the whole store. */
 export const DEFAULT_ORDER_LIMIT = 100;
@@ -80,7 +74,7 @@ export interface Placement extends Pick<Order, 'accountId' | 'animalId'> {
 
 /** The events that are stored with an order and its animal. */
 interface WithEvents {
-  readonly events: readonly (OrderEvent | AnimalChanged)[];
+  readonly events: readonly (OrderEvent | AnimalEvent)[];
 }
 
 export interface PlacedOrder extends WithEvents {

@@ -168,10 +168,10 @@ describe('an order that is neither completed nor cancelled', () => {
 
 describe('the list of orders', () => {
   it('is the account’s own, by status, page by page, from either end', async () => {
-    const { add, placeOrder, cancelOrder, listOrders } = openStore();
+    const { add, placeOrder, endOrder, listOrders } = openStore();
     const order = async (accountId = alice) => placeOrder.execute({ accountId, animalId: (await add()).id });
     const [first, , second, third] = [await order(), await order(bob), await order(), await order()];
-    const cancelled = await cancelOrder.execute({ accountId: alice, id: second.id });
+    const cancelled = await endOrder.execute({ by: alice, id: second.id, outcome: 'cancelled' });
     const list = (input = {}) => listOrders.execute({ accountId: alice, ...input });
     expect((await list({ status: 'cancelled' })).items).toEqual([cancelled]);
     expect(await list({ limit: 2 })).toEqual({ items: [first, cancelled], next: second.id });

@@ -1,8 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
 import { later } from '../kernel/clock.js';
-import { INT64_MAX } from '../kernel/int64.js';
-import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import { type Page, type PageRequest, readNewest, readPage } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import {
   decideEnd,
@@ -53,15 +52,10 @@ export class ListOrders {
 
   /** @throws DomainError `invalid_parameter` */
   async execute({ accountId, status, first, ...page }: ListOrdersInput): Promise<Page<Order, OrderId>> {
-    return readPage(
+    return (first === 'newest' ? readNewest : readPage)(
       page as PageRequest<OrderId>,
       ({ id }) => id,
-      async ({ after, before, limit }) => {
-        if (first !== 'newest') return this.ports.orders.list({ accountId, status, after, before, limit });
-        // The repository lists the oldest first, so for the newest first `after` and `before` are swapped.
-        const position = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
-        return (await this.ports.orders.list({ accountId, status, ...position, limit })).toReversed();
-      },
+      (part) => this.ports.orders.list({ accountId, status, ...part }),
     );
   }
 }
@@ -105,41 +99,15 @@ export class GetPlacedOrder {
   }
 }
 
-export type EndOrderInput = OwnOrder & Pick<OrderEnd, 'condition'>;
-
-type EndPorts = Pick<OrderPorts, 'orders' | 'clock'>;
-
-export class CompleteOrder {
-  constructor(private readonly ports: EndPorts) {}
+/** Completes or cancels an order, for its account or for the operator. */
+export class EndOrder {
+  constructor(private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>) {}
 
   /** @throws DomainError as `decideEnd`. */
-  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, by, outcome: 'completed' }, transaction);
+  async execute(end: OrderEnd, transaction?: Transaction): Promise<Order> {
+    const now = this.ports.clock.now();
+    return this.ports.orders.change(end.id as OrderId, (state) => decideEnd(state, end, now), transaction);
   }
-}
-
-export class CancelOrder {
-  constructor(private readonly ports: EndPorts) {}
-
-  /** @throws DomainError as `decideEnd`. */
-  async execute({ accountId: by, ...order }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    return endOrder(this.ports, { ...order, by, outcome: 'cancelled' }, transaction);
-  }
-}
-
-/** Completes or cancels an order of any account, for the operator. Its events are those of that account. */
-export class EndAnyOrder {
-  constructor(private readonly ports: EndPorts) {}
-
-  /** @throws DomainError as `decideEnd`. */
-  async execute(order: Pick<OrderEnd, 'id' | 'outcome'>): Promise<Order> {
-    return endOrder(this.ports, { id: order.id, outcome: order.outcome, by: 'operator' });
-  }
-}
-
-async function endOrder({ orders, clock }: EndPorts, end: OrderEnd, transaction?: Transaction): Promise<Order> {
-  const now = clock.now();
-  return orders.change(end.id as OrderId, (state) => decideEnd(state, end, now), transaction);
 }
 
 /** Orders that expire in one transaction. */

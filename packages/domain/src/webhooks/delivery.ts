@@ -8,8 +8,8 @@ import type { WebhookResponse } from './webhook-sender.js';
 /** `dlv_` and 32 hexadecimal digits. They don't show the order of deliveries. */
 export type DeliveryId = Branded<string, 'DeliveryId'>;
 
-export function isDeliveryId(text: string): text is DeliveryId {
-  return /^dlv_[0-9a-f]{32}$/.test(text);
+export function deliveryIdFrom(text: string): DeliveryId | undefined {
+  return /^dlv_[0-9a-f]{32}$/.test(text) ? (text as DeliveryId) : undefined;
 }
 
 export const DELIVERY_STATUSES = ['queued', 'sent', 'failed'] as const;

@@ -30,21 +30,15 @@ export class ListAllWebhooks {
   }
 }
 
-export class DisableAnyWebhook {
+/** Disables a webhook, or enables it. */
+export class SwitchAnyWebhook {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
   /** @throws DomainError `not_found` */
-  async execute({ id }: { readonly id: string }): Promise<Webhook> {
-    return switchAny(this.ports, id, 'disabled');
-  }
-}
-
-export class EnableAnyWebhook {
-  constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
-
-  /** @throws DomainError `not_found` */
-  async execute({ id }: { readonly id: string }): Promise<Webhook> {
-    return switchAny(this.ports, id, 'enabled');
+  async execute({ id, status }: { readonly id: string; readonly status: WebhookStatus }): Promise<Webhook> {
+    const { webhooks, clock } = this.ports;
+    const edit = { ...(await findOwn(this.ports, id)), change: { status } };
+    return webhooks.change(edit, (state) => decideWebhookChange(state, edit, clock.now()));
   }
 }
 
@@ -67,13 +61,6 @@ export class CountWebhookSecrets {
   async execute(): Promise<SecretCounts> {
     return this.ports.webhooks.countSecrets();
   }
-}
-
-async function switchAny(ports: Pick<WebhookPorts, 'webhooks' | 'clock'>, id: string, status: WebhookStatus) {
-  const own = await findOwn(ports, id);
-  return ports.webhooks.change(own, (state) =>
-    decideWebhookChange(state, { ...own, change: { status } }, ports.clock.now()),
-  );
 }
 
 async function findOwn({ webhooks }: Pick<WebhookPorts, 'webhooks'>, id: string): Promise<WebhookCommand> {

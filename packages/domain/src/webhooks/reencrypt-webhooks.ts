@@ -4,17 +4,16 @@ import type { Webhook, WebhookId } from './webhook.js';
 /** Webhooks that are read at a time. */
 const PORTION = 100;
 
-export interface Reencryption {
-  /** Webhooks to which nothing can be sent, because no key of this process decrypts their secret. */
-  readonly unreadable: readonly Pick<Webhook, 'id' | 'status'>[];
-}
-
 /** Encrypts the secrets of all webhooks with the first key, so that the others can be dropped. */
 export class ReencryptWebhooks {
   constructor(private readonly ports: Pick<WebhookPorts, 'webhooks' | 'clock'>) {}
 
-  /** @param isStopping whether to end after the current portion. */
-  async execute(isStopping: () => boolean = () => false): Promise<Reencryption> {
+  /**
+   * The webhooks to which nothing can be sent, because no key of this process decrypts their secret.
+   *
+   * @param isStopping whether to end after the current portion.
+   */
+  async execute(isStopping: () => boolean = () => false): Promise<readonly Pick<Webhook, 'id' | 'status'>[]> {
     const { webhooks, clock } = this.ports;
     const unreadable: Pick<Webhook, 'id' | 'status'>[] = [];
     let after: WebhookId | undefined;
@@ -23,6 +22,6 @@ export class ReencryptWebhooks {
       unreadable.push(...part.unreadable);
       after = part.last;
     } while (after !== undefined && !isStopping());
-    return { unreadable };
+    return unreadable;
   }
 }

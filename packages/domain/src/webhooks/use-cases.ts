@@ -37,7 +37,7 @@ import { newWebhookSecret } from './webhook-secrets.js';
 
 export { DeliverWebhooks, type WebhookReport } from './deliver-webhooks.js';
 export * from './operator-use-cases.js';
-export { ReencryptWebhooks, type Reencryption } from './reencrypt-webhooks.js';
+export { ReencryptWebhooks } from './reencrypt-webhooks.js';
 
 /** The secret is shown once. */
 export interface WebhookWithSecret {

@@ -75,9 +75,9 @@ describe('a webhook', () => {
     const last = { unreadable: [webhook], last: undefined };
     const reencrypt = jest.spyOn(ports.webhooks, 'reencrypt').mockResolvedValue(last);
     reencrypt.mockResolvedValueOnce({ unreadable: [], last: webhook.id });
-    expect(await reencryptWebhooks.execute(() => true)).toEqual({ unreadable: [] });
+    expect(await reencryptWebhooks.execute(() => true)).toEqual([]);
     reencrypt.mockResolvedValueOnce({ unreadable: [], last: webhook.id });
-    expect(await reencryptWebhooks.execute()).toEqual({ unreadable: [webhook] });
+    expect(await reencryptWebhooks.execute()).toEqual([webhook]);
     expect(reencrypt.mock.lastCall?.[0]).toEqual({ after: webhook.id, limit: 100 });
   });
 

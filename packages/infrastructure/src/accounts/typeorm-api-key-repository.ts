@@ -29,7 +29,7 @@ import {
 import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { deletePortions, inPortions } from '../database/delete-portions.js';
-import { lookUpPrepared, queryPrepared, readPrepared } from '../database/prepared.js';
+import { lookUpPrepared, queryPrepared, readPrepared, scanOf } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { accountOf, findLocked } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
@@ -107,13 +107,13 @@ const DELETE_CHANGES = {
  * A page is a range of the index by account and id. Active and disabled keys are few, so they are selected first, by
  * the index by account and end; OFFSET 0 keeps PostgreSQL from merging the two queries. The name is compared last.
  */
-function searchOf({ accountId, states, at, name, after, before, limit }: KeySearch) {
+function searchOf({ accountId, states, at, name, limit, ...place }: KeySearch) {
   const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
-  const isBack = before !== undefined;
+  const { isBack, position, beyond, direction, inOrder } = scanOf('DESC', place);
   const theirs = isCurrent
     ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED} OFFSET 0`
     : 'SELECT * FROM api_keys WHERE account_id = $1';
-  const values: unknown[] = [accountId, new Date(at), states, before ?? after ?? INT64_MAX, limit];
+  const values: unknown[] = [accountId, new Date(at), states, position ?? INT64_MAX, limit];
   const isNamed =
     name === undefined
       ? ''
@@ -124,9 +124,10 @@ function searchOf({ accountId, states, at, name, after, before, limit }: KeySear
       .join(' '),
     text: `
     SELECT ${keys.list()} FROM (${theirs}) AS theirs
-    WHERE ${KEY_STATE} = ANY($3) AND id ${isBack ? '>' : '<'} $4 ${isNamed}
-    ORDER BY account_id ${isBack ? 'ASC' : 'DESC'}, id ${isBack ? 'ASC' : 'DESC'} LIMIT $5`,
+    WHERE ${KEY_STATE} = ANY($3) AND id ${beyond} $4 ${isNamed}
+    ORDER BY account_id ${direction}, id ${direction} LIMIT $5`,
     values,
+    inOrder,
   };
 }
 
@@ -200,10 +201,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async search(query: KeySearch): Promise<readonly ApiKey[]> {
-    const { values, ...statement } = searchOf(query);
-    const rows = await readPrepared(this.dataSource, statement, values);
-    const found = keys.fromRows(rows);
-    return query.before === undefined ? found : found.toReversed();
+    const { values, inOrder, ...statement } = searchOf(query);
+    return inOrder(keys.fromRows(await readPrepared(this.dataSource, statement, values)));
   }
 
   async purge(endedUntil: Instant): Promise<number> {

@@ -21,7 +21,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { hasStatus } from '../database/columns.js';
-import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
+import { listById, queryPrepared, readPrepared, type StatementWithValues } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { addEvents, eventValues, storeEvents } from '../events/outbox.js';
 import { columns, storeAdditions } from './additions.js';
@@ -99,68 +99,31 @@ const MOVE_TO_WITHDRAWN = `
   WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()}), event AS (${storeEvents(3)})
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
-/** The statement of a list. Each text has a name of its own. */
-type ListStatement = Statement & { readonly values: unknown[] };
-
-function listOf(query: AnimalQuery): ListStatement {
+function listOf(query: AnimalQuery): StatementWithValues {
   const { status, ids, categoryIds } = query;
   if (ids === undefined && categoryIds !== undefined) return listOfCategories(query, categoryIds);
   if (ids === undefined && status !== undefined) return listByStatus(query, status);
   return listByFilters(query);
 }
 
-/** The condition of each field of a query, with the place of its value. */
 const FILTERS = {
-  status: (place) => `status = ${place}`,
-  ids: (place) => `id = ANY(${place})`,
-  categoryIds: (place) => `category_id = ANY(${place})`,
-  after: (place) => `id > ${place}`,
-  before: (place) => `id < ${place}`,
-} satisfies Readonly<Record<Exclude<keyof AnimalQuery, 'limit'>, (place: string) => string>>;
+  status: (place: string) => `status = ${place}`,
+  ids: (place: string) => `id = ANY(${place})`,
+  categoryIds: (place: string) => `category_id = ANY(${place})`,
+};
 
-const FILTERED = Object.keys(FILTERS) as readonly (keyof typeof FILTERS)[];
-
-function listByFilters(query: AnimalQuery): ListStatement {
-  const names = ['animals'];
-  const values: unknown[] = [query.limit];
-  const conditions: string[] = [];
-  for (const field of FILTERED) {
-    const value = query[field];
-    if (value === undefined) continue;
-    names.push(field);
-    conditions.push(FILTERS[field](`$${values.push(value)}`));
-  }
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return {
-    name: names.join(' '),
-    text: `${SELECT}${where} ORDER BY id${directionOf(query.before)} LIMIT $1`,
-    values,
-  };
-}
+const listByFilters = listById<AnimalQuery>('animals', SELECT, FILTERS);
 
 /**
  * The row comparison makes the page a range of one index. With `status = …` PostgreSQL might scan animals of all
  * statuses by id until it has found enough.
  */
-function listByStatus({ after, before, limit }: AnimalQuery, status: PetStatus): ListStatement {
-  if (before !== undefined) {
-    return {
-      name: 'animals status before',
-      text: `${SELECT} WHERE (status, id) < ($2, $3) AND status >= $2 ORDER BY status DESC, id DESC LIMIT $1`,
-      values: [limit, status, before],
-    };
-  }
-  if (after !== undefined) {
-    return {
-      name: 'animals status after',
-      text: `${SELECT} WHERE (status, id) > ($2, $3) AND status <= $2 ORDER BY status, id LIMIT $1`,
-      values: [limit, status, after],
-    };
-  }
+function listByStatus(query: AnimalQuery, status: PetStatus): StatementWithValues {
+  const { name, begin, id, end, direction, position } = rangeOf(query, '$3');
   return {
-    name: 'animals status',
-    text: `${SELECT} WHERE (status, id) >= ($2, ${LEAST_ID}) AND status <= $2 ORDER BY status, id LIMIT $1`,
-    values: [limit, status],
+    name: `animals status${name}`,
+    text: `${SELECT} WHERE (status, id) ${begin} ($2, ${id}) AND status ${end} $2 ORDER BY status${direction}, id${direction} LIMIT $1`,
+    values: [query.limit, status, ...position],
   };
 }
 
@@ -169,40 +132,39 @@ function listByStatus({ after, before, limit }: AnimalQuery, status: PetStatus):
  * a limit instead of an upper bound: before version 18 PostgreSQL doesn't stop at a bound of the second column, and
  * would read the rest of the category.
  */
-function listOfCategories(query: AnimalQuery, categoryIds: readonly CategoryId[]): ListStatement {
-  const { status, after, before, limit } = query;
-  const start = startOf(query);
-  const direction = directionOf(before);
-  const place = before ?? after;
+function listOfCategories(query: AnimalQuery, categoryIds: readonly CategoryId[]): StatementWithValues {
+  const { name, begin, id, direction, position } = rangeOf(query, '$4');
   // A category that is given twice must not return its animals twice.
   const categories = [...new Set(categoryIds)];
-  const statuses = status === undefined ? PET_STATUSES : [status];
+  const statuses = query.status === undefined ? PET_STATUSES : [query.status];
   return {
-    name: `animals of categories${start.name}`,
+    name: `animals of categories${name}`,
     text: `
     ${SELECT} WHERE id = ANY(ARRAY(
       SELECT next.id FROM unnest($2::bigint[]) AS category, unnest($3::text[]) AS wanted, LATERAL (
-        SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${start.comparison}
+        SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${begin} (category, wanted, ${id})
         ORDER BY category_id${direction}, status${direction}, id${direction} LIMIT $1
       ) AS next
       WHERE (category_id, status) = (category, wanted) ORDER BY next.id${direction} LIMIT $1
     )) ORDER BY id${direction}`,
-    values: place === undefined ? [limit, categories, statuses] : [limit, categories, statuses, place],
+    values: [query.limit, categories, statuses, ...position],
   };
 }
 
-/** Where each range of `listOfCategories` begins. */
-function startOf({ after, before }: AnimalQuery) {
-  if (before !== undefined) return { name: ' before', comparison: '< (category, wanted, $4)' };
-  if (after !== undefined) return { name: ' after', comparison: '> (category, wanted, $4)' };
-  return { name: '', comparison: `>= (category, wanted, ${LEAST_ID})` };
+/** The range of an index whose last column is the id: where it begins, given the place of the position's value. */
+function rangeOf({ after, before }: AnimalQuery, place: string) {
+  if (before !== undefined)
+    return { name: ' before', begin: '<', id: place, end: '>=', direction: ' DESC', position: [before] };
+  if (after !== undefined)
+    return { name: ' after', begin: '>', id: place, end: '<=', direction: '', position: [after] };
+  return { name: '', begin: '>=', id: LEAST_ID, end: '<=', direction: '', position: [] };
 }
 
 /**
  * A range of the index of names, and no more than `most` rows of it, whatever the other filters leave of them. The last
  * of these rows is there even if it doesn't match: it tells how far was read.
  */
-function listOfNamed({ prefix, status, ids, categoryIds, after, limit, most }: NamedAnimalsQuery): ListStatement {
+function listOfNamed({ prefix, status, ids, categoryIds, after, limit, most }: NamedAnimalsQuery): StatementWithValues {
   const values: unknown[] = [limit, most, prefix];
   const parts = ['animals named'];
   const conditionOf = (part: string, value: unknown, condition: (place: string) => string) => {
@@ -241,10 +203,6 @@ function keyBehind(prefix: string): string | undefined {
   if (last === undefined) return undefined;
   // There are no characters from U+D800 to U+DFFF.
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
-}
-
-function directionOf(before: AnimalId | undefined): '' | ' DESC' {
-  return before === undefined ? '' : ' DESC';
 }
 
 type NamedRow = readonly [matches: boolean, isLast: boolean, nameKey: string, ...animal: unknown[]];

@@ -14,7 +14,7 @@ import {
 import type { DataSource, EntityManager } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
-import { readPrepared, type Statement } from '../database/prepared.js';
+import { listById, readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { categorySchema } from './category.schema.js';
 
@@ -40,21 +40,7 @@ const FIND_NAMESAKE = {
 
 const FIND = { name: 'categories find', text: `${SELECT} WHERE id = $1` };
 
-function listOf({ ids, after, before, limit }: CategoryQuery): Statement & { readonly values: unknown[] } {
-  const values: unknown[] = [limit];
-  const filters = [
-    { name: 'ids', value: ids, condition: (place: string) => `id = ANY(${place})` },
-    { name: 'after', value: after, condition: (place: string) => `id > ${place}` },
-    { name: 'before', value: before, condition: (place: string) => `id < ${place}` },
-  ].filter(({ value }) => value !== undefined);
-  const conditions = filters.map(({ value, condition }) => condition(`$${values.push(value)}`));
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return {
-    name: ['categories', ...filters.map(({ name }) => name)].join(' '),
-    text: `${SELECT}${where} ORDER BY id${before === undefined ? '' : ' DESC'} LIMIT $1`,
-    values,
-  };
-}
+const listOf = listById<CategoryQuery>('categories', SELECT, { ids: (place) => `id = ANY(${place})` });
 
 export class TypeOrmCategoryRepository implements CategoryRepository {
   constructor(private readonly dataSource: DataSource) {}

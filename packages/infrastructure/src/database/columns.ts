@@ -45,6 +45,11 @@ export function interval(value: string): string {
   return `${value}::double precision * interval '1 millisecond'`;
 }
 
+/** The values of these fields, as one array for each field, for `unnest`. */
+export function arraysOf<Row>(rows: readonly Row[], ...fields: readonly (keyof Row)[]): unknown[][] {
+  return fields.map((field) => rows.map((row) => row[field]));
+}
+
 /** The columns of an entity's schema, for hand-written SQL. */
 export class Columns<Entity extends object> {
   readonly count: number;

@@ -1,5 +1,5 @@
 import { readFromDatabase } from './on-database.js';
-import type { Transaction } from '@adoption-store/domain';
+import type { PagePart, PagePosition, Transaction } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { int64Of } from './columns.js';
@@ -15,6 +15,59 @@ import { writeToDatabase } from './transactions.js';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+}
+
+/** A statement and the values of its parameters. */
+export interface StatementWithValues extends Statement {
+  readonly values: unknown[];
+}
+
+/**
+ * How SQL reads a page from an index: `beyond` compares with the position, `end` the first column with the list's value.
+ * What is before a position is read backwards, so that the nearest come first, and `inOrder` turns it round.
+ */
+export function scanOf<Position>(order: 'ASC' | 'DESC', { after, before }: PagePosition<Position>) {
+  const isBack = before !== undefined;
+  const isAscending = (order === 'ASC') !== isBack;
+  return {
+    isBack,
+    position: before ?? after,
+    direction: isAscending ? 'ASC' : 'DESC',
+    beyond: isAscending ? '>' : '<',
+    end: isAscending ? '<=' : '>=',
+    inOrder: <Item>(items: readonly Item[]) => (isBack ? items.toReversed() : items),
+  } as const;
+}
+
+/** @param place of the value, such as `$2`. */
+type Condition = (place: string) => string;
+
+/**
+ * The statements of a list ascending by id. Each combination of filters has a text, and so a name, of its own.
+ *
+ * @param filters the condition of each field of a query.
+ */
+export function listById<Query extends PagePart<bigint>>(
+  name: string,
+  select: string,
+  filters: Readonly<Record<Exclude<keyof Query, keyof PagePart<bigint>>, Condition>>,
+) {
+  const positions = { after: (place: string) => `id > ${place}`, before: (place: string) => `id < ${place}` };
+  const fields = Object.entries<Condition>({ ...filters, ...positions });
+  return (query: Query): StatementWithValues => {
+    const names = [name];
+    const values: unknown[] = [query.limit];
+    const conditions: string[] = [];
+    for (const [field, condition] of fields) {
+      const value = query[field as keyof Query];
+      if (value === undefined) continue;
+      names.push(field);
+      conditions.push(condition(`$${values.push(value)}`));
+    }
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    const direction = query.before === undefined ? '' : ' DESC';
+    return { name: names.join(' '), text: `${select}${where} ORDER BY id${direction} LIMIT $1`, values };
+  };
 }
 
 /** Parses an int64 as a bigint. */

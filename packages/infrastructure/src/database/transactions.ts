@@ -7,11 +7,6 @@ import { poolOf } from './pipelining-pool.js';
 /** The domain's opaque `Transaction` is TypeORM's manager. */
 const running = (transaction: Transaction) => transaction as unknown as EntityManager;
 
-/** The manager of the transaction. Without one, a manager whose queries use any connection of the pool. */
-export function managerOf(dataSource: DataSource, transaction?: Transaction): EntityManager {
-  return transaction === undefined ? dataSource.manager : running(transaction);
-}
-
 /**
  * Runs `work` in the given transaction, or in a new one, which ends with the promise. A new one isn't committed once its
  * caller has been told that it takes too long.

@@ -20,8 +20,6 @@ export interface RequestCounterConfig {
   readonly onRedisState: (failure: unknown) => void;
 }
 
-export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
-
 /** Creates the counter. If Redis is unreachable, this is reported, and the counter uses Redis once it answers. */
 export async function createRequestCounter(config: RequestCounterConfig) {
   const { redis, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;

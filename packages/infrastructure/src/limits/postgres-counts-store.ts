@@ -17,7 +17,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
-import { milliseconds, timeOf } from '../database/columns.js';
+import { arraysOf, milliseconds, timeOf } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { lookUpPrepared, queryPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
@@ -153,8 +153,7 @@ export class PostgresCountsStore {
 
   /** In the order of the requesters. @throws DomainError `service_unavailable` */
   async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
-    const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
-    const rows = await lookUpPrepared(this.dataSource, READ, ids);
+    const rows = await lookUpPrepared(this.dataSource, READ, arraysOf(requesters, 'accountId', 'keyId'));
     return rows.map((row) => {
       const numbers = row.map(Number);
       return { usage: usageFrom(numbers), refusals: refusalsFrom(numbers.slice(4)) };
@@ -194,17 +193,20 @@ export class PostgresCountsStore {
     await query(ADD_ROWS, [[...accounts.keys()], [...keys.keys()]]);
     const counted = (await query(LOCK_COUNTS, [[...accounts.keys()]])).map((row) => {
       const [now = 0, ...numbers] = row.slice(1).map(Number);
-      const [id, stored] = [row[0] as AccountId, usageFrom(numbers)];
-      return [id, mergeUsage(stored, accounts.get(id)?.usage ?? stored, instant(now))] as const;
+      const [accountId, stored] = [row[0] as AccountId, usageFrom(numbers)];
+      return { accountId, ...mergeUsage(stored, accounts.get(accountId)?.usage ?? stored, instant(now)) };
     });
     const banned = (await query(LOCK_BANS, [[...keys.keys()]])).map((row) => {
       const [now = 0, ...numbers] = row.slice(1).map(Number);
-      const [id, stored] = [row[0] as ApiKeyId, refusalsFrom(numbers)];
-      return [id, mergeRefusals(stored, keys.get(id) ?? stored, instant(now))] as const;
+      const [keyId, stored] = [row[0] as ApiKeyId, refusalsFrom(numbers)];
+      return { keyId, ...mergeRefusals(stored, keys.get(keyId) ?? stored, instant(now)) };
     });
     // The merge drops a ban that begins in the future. Its row stays until it is purged.
-    const real = banned.filter(([, { bannedAt }]) => bannedAt > 0);
-    await query(STORE, parametersOf(counted, real));
+    const real = banned.filter(({ bannedAt }) => bannedAt > 0);
+    await query(STORE, [
+      ...arraysOf(counted, 'accountId', 'dayStart', 'dayUsed', 'minuteStart', 'minuteUsed'),
+      ...arraysOf(real, 'keyId', 'bannedAt', 'bannedUntil'),
+    ]);
   }
 }
 
@@ -220,20 +222,4 @@ function usageFrom([minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0]:
 
 function refusalsFrom([bannedAt = 0, bannedUntil = 0]: number[]): Refusals {
   return { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
-}
-
-function parametersOf(
-  usages: readonly (readonly [AccountId, Usage])[],
-  bans: readonly (readonly [ApiKeyId, Refusals])[],
-): unknown[][] {
-  return [
-    usages.map(([accountId]) => accountId),
-    usages.map(([, { dayStart }]) => dayStart),
-    usages.map(([, { dayUsed }]) => dayUsed),
-    usages.map(([, { minuteStart }]) => minuteStart),
-    usages.map(([, { minuteUsed }]) => minuteUsed),
-    bans.map(([keyId]) => keyId),
-    bans.map(([, { bannedAt }]) => bannedAt),
-    bans.map(([, { bannedUntil }]) => bannedUntil),
-  ];
 }

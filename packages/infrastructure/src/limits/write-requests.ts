@@ -1,5 +1,5 @@
 import { MOST_FAILED_REQUESTS, MOST_OF_A_CODE, MOST_REQUEST_IDS } from '@adoption-store/domain';
-import { timeOf } from '../database/columns.js';
+import { arraysOf, timeOf } from '../database/columns.js';
 import type { Statement } from '../database/prepared.js';
 import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenFailedRequests } from './unwritten-requests.js';
 
@@ -20,7 +20,7 @@ export const WRITE_USES: Write<KeyUse> = {
       SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
       ORDER BY id FOR NO KEY UPDATE OF api_keys)
   UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`,
-  columnsOf: (rows) => [rows.map(({ keyId }) => keyId), rows.map(({ at }) => at)],
+  columnsOf: (rows) => arraysOf(rows, 'keyId', 'at'),
 };
 
 /** As `WRITE_USES`. The first join drops deleted keys. */
@@ -36,11 +36,7 @@ export const WRITE_OPERATIONS: Write<OperationOfKey> = {
   ORDER BY used.key_id, used.operation
   ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE stored.last_used_at < excluded.last_used_at`,
-  columnsOf: (rows) => [
-    rows.map(({ keyId }) => keyId),
-    rows.map(({ operation }) => operation),
-    rows.map(({ at }) => at),
-  ],
+  columnsOf: (rows) => arraysOf(rows, 'keyId', 'operation', 'at'),
 };
 
 /**
@@ -67,13 +63,7 @@ export const ADD_USAGE: Write<HourOfKey> = {
   FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
     admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
-  columnsOf: (rows) => [
-    rows.map(({ keyId }) => keyId),
-    rows.map(({ start }) => start),
-    rows.map(({ admitted }) => admitted),
-    rows.map(({ refused }) => refused),
-    rows.map(({ lastAt }) => lastAt),
-  ],
+  columnsOf: (rows) => arraysOf(rows, 'keyId', 'start', 'admitted', 'refused', 'lastAt'),
 };
 
 /**
@@ -95,14 +85,9 @@ export const ADD_FAILED_REQUESTS: Write<UnwrittenFailedRequests> = {
     request_ids = (CASE WHEN excluded.at >= stored.at THEN excluded.request_ids || stored.request_ids
       ELSE stored.request_ids || excluded.request_ids END)[1:${MOST_REQUEST_IDS}]`,
   columnsOf: (rows) => [
-    rows.map(({ accountId }) => accountId),
-    rows.map(({ keyId }) => keyId),
-    rows.map(({ operation }) => operation),
-    rows.map(({ code }) => code),
+    ...arraysOf(rows, 'accountId', 'keyId', 'operation', 'code'),
     rows.map(({ reason }) => reason ?? ''),
-    rows.map(({ status }) => status),
-    rows.map(({ at }) => at),
-    rows.map(({ count }) => count),
+    ...arraysOf(rows, 'status', 'at', 'count'),
     rows.map(({ requestIds }) => requestIds.join(' ')),
   ],
 };

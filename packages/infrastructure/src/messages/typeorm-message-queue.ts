@@ -23,6 +23,7 @@ import {
 import { type DataSource, type EntityManager, type FindOptionsWhere, Not } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
 import { JobTable } from '../deliveries/job-table.js';
+import { scanOf } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { addEvents } from '../events/outbox.js';
 import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
@@ -104,24 +105,18 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   /** A page is a range of the index by account and time. */
-  async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
-    const isBack = before !== undefined;
-    const position = before ?? after;
+  async listOwn({ accountId, limit, ...place }: OwnMessageQuery): Promise<readonly Message[]> {
+    const { position, beyond, end, direction, inOrder } = scanOf('DESC', place);
     const at = { accountId, createdAt: position ? new Date(position.createdAt) : 'infinity', id: position?.id ?? '' };
-    const [end, direction] = isBack ? (['<=', 'ASC'] as const) : (['>=', 'DESC'] as const);
     const query = this.dataSource.manager
       .createQueryBuilder(messageSchema, 'message')
-      .where(
-        `(message.accountId, message.createdAt, message.id) ${isBack ? '>' : '<'} (:accountId, :createdAt, :id)`,
-        at,
-      )
+      .where(`(message.accountId, message.createdAt, message.id) ${beyond} (:accountId, :createdAt, :id)`, at)
       .andWhere(`message.accountId ${end} :accountId`)
       .orderBy('message.accountId', direction)
       .addOrderBy('message.createdAt', direction)
       .addOrderBy('message.id', direction)
       .limit(limit);
-    const found = (await readFromDatabase(this.dataSource, () => query.getMany())).map(messageFrom);
-    return isBack ? found.reverse() : found;
+    return inOrder(await readFromDatabase(this.dataSource, () => query.getMany())).map(messageFrom);
   }
 
   async retry(id: MessageId, decide: (state: MessageState | undefined) => MessageState): Promise<void> {

@@ -19,6 +19,7 @@ import {
 import { type DataSource, type EntityManager, In, LessThanOrEqual, type Repository } from 'typeorm';
 import { animalSchema } from '../animals/animal.schema.js';
 import { Columns, hasStatus, isOneOf } from '../database/columns.js';
+import { scanOf } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { eventValues, storeEvents } from '../events/outbox.js';
 import { accountOrderFrom, type OrderRow, orderSchema } from './order.schema.js';
@@ -89,11 +90,10 @@ export class TypeOrmOrderRepository implements OrderRepository {
    * The row comparison makes the page a range of one index. With `account_id = …` PostgreSQL might scan the orders of
    * all accounts by id until it has found enough.
    */
-  async list({ accountId, status, after, before, limit }: OrderQuery): Promise<readonly Order[]> {
-    const isBack = before !== undefined;
-    const begin = isBack ? '<' : after === undefined ? '>=' : '>';
-    const [end, direction] = isBack ? (['>=', 'DESC'] as const) : (['<=', 'ASC'] as const);
-    const place = { accountId, status, place: before ?? after ?? (INT64_MIN as OrderId) };
+  async list({ accountId, status, limit, ...at }: OrderQuery): Promise<readonly Order[]> {
+    const { position, beyond, end, direction, inOrder } = scanOf('ASC', at);
+    const begin = position === undefined ? '>=' : beyond;
+    const place = { accountId, status, place: position ?? INT64_MIN };
     const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId', direction);
     if (status === undefined) {
       query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :place)`, place);
@@ -103,8 +103,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
       query.andWhere(`(orders.status, orders.id) ${begin} (:status, :place)`).andWhere(`orders.status ${end} :status`);
       query.addOrderBy('orders.status', direction);
     }
-    const found = await readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id', direction).getMany());
-    return isBack ? found.reverse() : found;
+    return inOrder(await readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id', direction).getMany()));
   }
 
   async listAll({ status, after, limit }: AllOrdersQuery): Promise<readonly AccountOrder[]> {

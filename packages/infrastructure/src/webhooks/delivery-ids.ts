@@ -1,4 +1,4 @@
-import { type DeliveryId, isDeliveryId } from '@adoption-store/domain';
+import { type DeliveryId, deliveryIdFrom } from '@adoption-store/domain';
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /** ECB is safe here: each id is a single block, and equal numbers must have equal ids. */
@@ -25,7 +25,7 @@ export class DeliveryIds {
 
   /** Undefined if no delivery has that id. */
   numberOf(id: string): bigint | undefined {
-    if (!isDeliveryId(id)) return undefined;
+    if (deliveryIdFrom(id) === undefined) return undefined;
     const block = Buffer.from(id.slice(PREFIX.length), 'hex');
     const decipher = createDecipheriv(ALGORITHM, this.key, null).setAutoPadding(false);
     const decrypted = decipher.update(block);

@@ -20,6 +20,7 @@ import {
 import type { DataSource, EntityManager } from 'typeorm';
 import { milliseconds } from '../database/columns.js';
 import { readFromDatabase } from '../database/on-database.js';
+import { scanOf } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { DeliveryIds } from './delivery-ids.js';
@@ -47,9 +48,7 @@ interface ShownRow {
 }
 
 /** A page is a range of the index by webhook. The second condition keeps PostgreSQL from reading all events for it. */
-const list = (direction: 'ASC' | 'DESC') => {
-  const [beyond, end] = direction === 'ASC' ? ['>', '<='] : ['<', '>='];
-  return `
+const list = ({ beyond, end, direction }: ReturnType<typeof scanOf>) => `
   WITH shown AS (
     SELECT * FROM webhook_deliveries
     WHERE (webhook_id, id) ${beyond} ($1, $2) AND webhook_id ${end} $1
@@ -59,9 +58,6 @@ const list = (direction: 'ASC' | 'DESC') => {
   SELECT ${SHOWN} FROM shown LEFT JOIN events
     ON events.position = shown.position AND events.position = ANY(ARRAY(SELECT position FROM shown))
   ORDER BY shown.id ${direction}`;
-};
-const LIST_NEWEST = list('DESC');
-const LIST_OLDEST = list('ASC');
 
 const FIND = `
   WITH shown AS (
@@ -98,14 +94,14 @@ export class PostgresWebhookDeliveries implements WebhookDeliveries {
     private readonly ids: Lazy<DeliveryIds>,
   ) {}
 
-  async list({ webhookId, after, before, limit }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    const position = before ?? after;
+  async list({ webhookId, limit, ...place }: DeliveryQuery): Promise<readonly WebhookDelivery[]> {
+    const scan = scanOf('DESC', place);
+    const { position } = scan;
     const number = position === undefined ? INT64_MAX : ((await this.ids.get()).numberOf(position) ?? 0n);
     const rows = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<ShownRow[]>(before === undefined ? LIST_NEWEST : LIST_OLDEST, [webhookId, number, limit]),
+      this.dataSource.query<ShownRow[]>(list(scan), [webhookId, number, limit]),
     );
-    const shown = await this.shown(rows);
-    return before === undefined ? shown : shown.toReversed();
+    return this.shown(scan.inOrder(rows));
   }
 
   async find(webhookId: WebhookId, id: DeliveryId): Promise<DeliveryWithBody | undefined> {

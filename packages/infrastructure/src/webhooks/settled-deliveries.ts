@@ -1,7 +1,7 @@
 import { type DeliveryAttempt, type DeliveryOutcome, type DueDelivery, KEPT_ATTEMPTS } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
-import { interval } from '../database/columns.js';
+import { arraysOf, interval } from '../database/columns.js';
 import { writeToDatabase } from '../database/transactions.js';
 import type { Lazy } from '../kernel/lazy.js';
 import type { DeliveryIds } from './delivery-ids.js';
@@ -54,15 +54,14 @@ export class SettledDeliveries {
 
   private async store(all: readonly Settled[]): Promise<void> {
     const ids = await this.ids.get();
-    const values = [
-      all.map(({ delivery }) => ids.numberOf(delivery.id)),
-      all.map(({ delivery }) => delivery.requeued),
-      all.map(({ outcome }) => outcome.status),
-      all.map(({ outcome }) => (outcome.status === 'queued' ? outcome.pause : undefined)),
-      all.map(({ attempt }) => attempt.attemptedAt),
-      all.map(({ attempt }) => attempt.responseStatus),
-      all.map(({ attempt }) => attempt.duration),
-    ];
+    const rows = all.map(({ delivery, outcome, attempt }) => ({
+      number: ids.numberOf(delivery.id),
+      requeued: delivery.requeued,
+      pause: undefined,
+      ...outcome,
+      ...attempt,
+    }));
+    const values = arraysOf(rows, 'number', 'requeued', 'status', 'pause', 'attemptedAt', 'responseStatus', 'duration');
     await writeToDatabase(this.dataSource, (manager) => manager.query(SETTLE, values));
   }
 }

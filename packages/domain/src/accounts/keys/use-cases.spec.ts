@@ -19,7 +19,7 @@ function setUp() {
   const changes = [
     (input: KeyCommand) => application.rotateKey.execute(input),
     (input: KeyCommand) => application.renameKey.execute({ ...input, name: 'other' }),
-    (input: KeyCommand) => application.disableKey.execute(input),
+    (input: KeyCommand) => application.switchKey.execute({ ...input, isDisabled: true }),
     (input: KeyCommand) => application.revokeKey.execute(input),
   ];
   return { ...application, ports, clock: ports.clock, issue, authenticate, changes };
@@ -47,13 +47,13 @@ describe('a key', () => {
   });
 
   it('is looked up and checked for each request', async () => {
-    const { authenticate, issue, disableKey, enableKey, revokeKey, clock } = setUp();
+    const { authenticate, issue, switchKey, revokeKey, clock } = setUp();
     const { key, text } = await issue({ expiresAt: later(clock.now(), HOUR) });
     const { id, accountId } = key;
     expect(await authenticate(text)).toMatchObject({ keyId: id, accountId });
-    expect(await disableKey.execute({ id, accountId })).toMatchObject({ id });
+    expect(await switchKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
     await expect(authenticate(text)).rejects.toMatchObject({ code: 'disabled_api_key', kind: 'unauthenticated' });
-    await enableKey.execute({ id });
+    await switchKey.execute({ id, isDisabled: false });
     expect(await authenticate(text)).toMatchObject({ keyId: id });
     clock.advance(HOUR);
     await expect(authenticate(text)).rejects.toMatchObject({ code: 'expired_api_key' });

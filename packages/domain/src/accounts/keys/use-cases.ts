@@ -135,27 +135,15 @@ export class RenameKey {
   }
 }
 
-export class DisableKey {
+/** Disables a key, or enables it again. */
+export class SwitchKey {
   constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
   /** @throws SignedOut; DomainError `not_found` if there is no such key, or it has ended. */
-  async execute(command: KeyCommand): Promise<ApiKey> {
-    return switchKey(this.ports, { ...command, isDisabled: true });
+  async execute(command: KeySwitch): Promise<ApiKey> {
+    const now = this.ports.clock.now();
+    return this.ports.apiKeys.change(command.id as ApiKeyId, (state) => decideKeySwitch(state, command, now));
   }
-}
-
-export class EnableKey {
-  constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
-
-  /** @throws SignedOut; DomainError `not_found` if there is no such key, or it has ended. */
-  async execute(command: KeyCommand): Promise<ApiKey> {
-    return switchKey(this.ports, { ...command, isDisabled: false });
-  }
-}
-
-async function switchKey({ apiKeys, clock }: Pick<KeyPorts, 'apiKeys' | 'clock'>, command: KeySwitch): Promise<ApiKey> {
-  const now = clock.now();
-  return apiKeys.change(command.id as ApiKeyId, (state) => decideKeySwitch(state, command, now));
 }
 
 export class RevokeKey {
