@@ -48,15 +48,10 @@ const SCHEMA = String.raw`
       WHERE classid = 'pg_class'::regclass AND objid = relations.oid AND deptype IN ('a', 'i')))
   FROM relations JOIN pg_sequence ON seqrelid = relations.oid`;
 
-/** The database's schema as sorted lines, each with its kind and name before the first colon. */
+/** The database's schema as sorted lines. */
 export async function schemaOf(url: string): Promise<readonly string[]> {
   const lines = await ask<{ line: string }>(url, SCHEMA);
   return lines.map(({ line }) => line).sort();
-}
-
-/** The kind and the name of a line. */
-export function nameIn(line: string): string {
-  return line.slice(0, line.indexOf(':'));
 }
 
 /** All rows of a new database as sorted lines. No migration adds rows with random values or times. */
