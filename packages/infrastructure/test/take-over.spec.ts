@@ -101,7 +101,7 @@ describe('a database of the last commit before 1.0.0', () => {
 
     it('while a service is connected, also one whose sessions belong to another role', async () => {
       const service = await connectTo(`${database.url}&application_name=adoption-store`);
-      await isRefused('services use it in 1 sessions: stop them all, save it, and run migrate again');
+      await isRefused('a service is connected to it: stop all of them, make a backup, and run migrate again');
       await service.end();
     });
 

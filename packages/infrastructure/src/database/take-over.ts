@@ -33,8 +33,8 @@ const AS_COMMIT = 'start commit 2fe64686 on it once';
 /** The sessions of services, not those that migrate: they wait for the lock. */
 const READ_STATE = `
   SELECT
-    (SELECT count(*)::integer FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = '${SERVICE}') AS sessions,
+    EXISTS (SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = '${SERVICE}') AS "isServed",
     EXISTS (SELECT FROM event_outbox) AS "hasUnpublished",
     EXISTS (SELECT FROM animals WHERE name_key IS NULL) AS "hasUnnamed"`;
 
@@ -106,11 +106,10 @@ function requireLast(names: ReadonlySet<string>): void {
 /** @throws Error if a service is connected, or has left work that only a service of the last commit does. */
 async function requireQuiet(runner: QueryRunner): Promise<void> {
   const [state] = (await runner.query(READ_STATE)) as [
-    { readonly sessions: number; readonly hasUnpublished: boolean; readonly hasUnnamed: boolean },
+    { readonly isServed: boolean; readonly hasUnpublished: boolean; readonly hasUnnamed: boolean },
   ];
-  const { sessions, hasUnpublished, hasUnnamed } = state;
-  if (sessions > 0)
-    throw new Error(`services use it in ${sessions} sessions: stop them all, save it, and run migrate again`);
+  const { isServed, hasUnpublished, hasUnnamed } = state;
+  if (isServed) throw new Error('a service is connected to it: stop all of them, make a backup, and run migrate again');
   if (hasUnpublished) throw new Error(`it has events that aren't published yet: ${AS_COMMIT}, for some seconds`);
   if (hasUnnamed) throw new Error(`it has animals without a name_key: ${AS_COMMIT}`);
 }

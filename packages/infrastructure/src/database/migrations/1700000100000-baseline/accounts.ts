@@ -27,8 +27,7 @@ CREATE TABLE accounts (
 -- Keeps addresses unique in NFC. The second value is as in categories_by_nfc.
 CREATE UNIQUE INDEX accounts_by_nfc ON accounts
   (normalize(email, NFC), (CASE WHEN id = ANY ('{}'::bigint[]) THEN id::text ELSE '' END));
--- Finds an account by its address, and keeps it unique in this form. Partial, so that filling the column locks no row
--- against the foreign keys that refer to it.
+-- Finds an account by its address, and keeps it unique in this form.
 CREATE UNIQUE INDEX accounts_by_canonical_email ON accounts (canonical_email) WHERE canonical_email IS NOT NULL;
 
 CREATE TABLE api_keys (
