@@ -147,7 +147,14 @@ function addSection(name: Name, version: string): void {
 /** Files that still name the former version: no histories, ranges, examples and tests. */
 function filesNaming(version: string, name: Name): string[] {
   const pattern = `(^|[^0-9.^])${version.replaceAll('.', '\\.')}([^0-9.]|\\.[^0-9]|$)`;
-  const others = ['*CHANGELOG.md', '*.spec.ts', '*versions.json', 'docker/upgrade.md', 'package-lock.json'];
+  const others = [
+    '*CHANGELOG.md',
+    '*DECISIONS.md',
+    '*.spec.ts',
+    '*versions.json',
+    'docker/upgrade.md',
+    'package-lock.json',
+  ];
   // The schema's history names the versions that it came with.
   others.push('packages/infrastructure/src', 'packages/infrastructure/test');
   if (name === 'apps') others.push('packages/client', 'packages/domain', '.github/CONTRIBUTING.md');

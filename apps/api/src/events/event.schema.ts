@@ -104,8 +104,8 @@ export function eventCursorText({ position, hash }: EventCursor): string {
 }
 
 /**
- * The position in a cursor of `eventCursorText`. Undefined if it is none. Before 1.0.0 cursors named no event: without a
- * hash, or with what stood in its place, they are expired.
+ * The position in a cursor of `eventCursorText`. Undefined if it is none. Before the first release cursors named no
+ * event: without a hash, or with what stood in its place, they are expired.
  */
 export function readEventCursor(text: string): EventCursor | undefined {
   const [place, hash = ''] = text.split('.');
