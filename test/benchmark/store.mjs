@@ -59,10 +59,10 @@ function beside(url, name) {
 async function fill(client, table, animals) {
   // Without triggers: they would run for each row.
   await client.query('SET session_replication_role = replica');
-  const status = table === 'pets' ? 'pet_status' : 'text';
+  const [status, key] = table === 'pets' ? ['pet_status', ''] : ['text', 'name_key, '];
   await client.query(`
-    INSERT INTO ${table} (name, category_id, status)
-    SELECT 'Animal ' || n, n % 20, (ARRAY['available', 'pending', 'sold'])[1 + n % 3]::${status}
+    INSERT INTO ${table} (name, ${key}category_id, status)
+    SELECT 'Animal ' || n, ${key && "'animal ' || n, "}n % 20, (ARRAY['available', 'pending', 'sold'])[1 + n % 3]::${status}
     FROM generate_series((SELECT count(*) + 1 FROM ${table}), ${animals}) AS n`);
   await client.query('SET session_replication_role = origin');
   await client.query(`VACUUM ANALYZE ${table}`);
