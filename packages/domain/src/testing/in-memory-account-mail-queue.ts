@@ -18,10 +18,11 @@ import type {
 } from '../accounts/mails/account-mail-queue.js';
 import { COUNTED_NOTICES, decideNotice, NOTICE_HOUR } from '../accounts/mails/notice.js';
 import type { MailedLink, SignUpLink } from '../accounts/sign-in/credentials.js';
-import type { Claim } from '../deliveries/delivery-queue.js';
+import type { Backlog, Claim, ClaimRequest } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant, later } from '../kernel/clock.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
-import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
+import { remember } from './in-memory-idempotency-records.js';
+import { InMemoryJobs, type Job } from './in-memory-jobs.js';
 
 type MailJob = NewAccountMail & Job<AccountMailId, 'dropped'>;
 type Link = Pick<NewLinkMail, 'accountId' | 'kind' | 'expiresAt'> & {
@@ -32,24 +33,24 @@ type Link = Pick<NewLinkMail, 'accountId' | 'kind' | 'expiresAt'> & {
 type StoredSignUp = Pick<SignUpLink, 'email' | 'expiresAt'>;
 
 /** The mails, and the links in the mails that were sent. */
-export class InMemoryAccountMailQueue
-  extends InMemoryDeliveryQueue<AccountMailId, MailJob, ClaimedAccountMail>
-  implements AccountMailQueue
-{
+export class InMemoryAccountMailQueue implements AccountMailQueue {
+  private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
+  /** Returns a function that restores the current state. */
+  readonly remember = () => remember(this.jobs.all);
   private readonly links = new Map<string, Link>();
   private readonly signUps = new Map<string, StoredSignUp>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
-    super(clock);
+    this.jobs = new InMemoryJobs(clock);
   }
 
   async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
     const isTheirs = (each: Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'>) =>
       each.accountId === mail.accountId && each.kind === mail.kind && isUsable(each, mail.createdAt);
-    const waiting = this.queued().filter(isTheirs);
+    const waiting = this.jobs.queued().filter(isTheirs);
     const linked = [...this.links.values()].filter(isTheirs);
     const usable = new Set([...waiting.map(({ id }) => id), ...linked.map(({ mailId }) => mailId)]);
     const isQueued = decide({ account: this.accounts.stored(mail.accountId)?.account, usable: usable.size });
@@ -59,14 +60,14 @@ export class InMemoryAccountMailQueue
 
   queue(mail: NewAccountMail): void {
     const dueAt = later(this.clock.now(), mail.wait ?? 0);
-    this.jobs.set(mail.id, { ...mail, status: 'queued', number: 0, failures: 0, dueAt });
+    this.jobs.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt });
   }
 
   /** Queues the notice as `decideNotice` decides. */
   tell(notice: NewAccountMail | undefined): void {
     if (notice === undefined) return;
     const { accountId, address, createdAt } = notice;
-    const theirs = [...this.jobs.values()].filter((job) => job.accountId === accountId && job.address === address);
+    const theirs = [...this.jobs.all.values()].filter((job) => job.accountId === accountId && job.address === address);
     const recent = theirs.filter(
       (job) => COUNTED_NOTICES.some((kind) => kind === job.kind) && job.createdAt > later(createdAt, -NOTICE_HOUR),
     ).length;
@@ -74,7 +75,7 @@ export class InMemoryAccountMailQueue
     const state = { recent, more: more && { id: more.id, about: more.about ?? '' } };
     const decision = decideNotice(state, notice);
     if ('added' in decision) this.queue(decision.added);
-    else if (more !== undefined) this.jobs.set(more.id, { ...more, about: decision.raised.about });
+    else if (more !== undefined) this.jobs.all.set(more.id, { ...more, about: decision.raised.about });
   }
 
   async addToken(
@@ -83,7 +84,7 @@ export class InMemoryAccountMailQueue
     decide: (state: TokenState) => boolean,
   ): Promise<boolean> {
     const { id: mailId, accountId, kind, expiresAt } = claimed;
-    const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.claimed(claimed) });
+    const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.jobs.claimed(claimed) });
     if (isAdded) this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
     return isAdded;
   }
@@ -98,17 +99,41 @@ export class InMemoryAccountMailQueue
     decide: (state: SignUpMailState) => SignUpMailDecision,
   ): Promise<SignUpMailDecision> {
     const { email, expiresAt } = claimed;
-    const decision = decide({ holder: this.accounts.storedAt(email)?.account, mail: this.claimed(claimed) });
+    const decision = decide({ holder: this.accounts.storedAt(email)?.account, mail: this.jobs.claimed(claimed) });
     if (decision === 'link') this.signUps.set(tokenHash, { email, expiresAt });
     return decision;
   }
 
+  async claim(request: ClaimRequest): Promise<readonly ClaimedAccountMail[]> {
+    return this.jobs.claim(request).map((job) => this.itemOf(job));
+  }
+
+  async markSent(id: AccountMailId): Promise<void> {
+    this.jobs.markSent(id);
+  }
+
+  async markFailed(claim: Claim<AccountMailId>): Promise<void> {
+    this.jobs.end(claim, 'failed');
+  }
+
   async markDropped(claim: Claim<AccountMailId>): Promise<void> {
-    this.end(claim, 'dropped');
+    this.jobs.end(claim, 'dropped');
+  }
+
+  async postpone(claim: Claim<AccountMailId>, pause: number): Promise<void> {
+    this.jobs.postpone(claim, pause);
+  }
+
+  async release(claim: Claim<AccountMailId>): Promise<void> {
+    this.jobs.release(claim);
+  }
+
+  async backlog(): Promise<Backlog> {
+    return this.jobs.backlog();
   }
 
   async purge(expiredUntil: Instant): Promise<number> {
-    return this.delete(({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil);
+    return this.jobs.purge(({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil);
   }
 
   link(kind: LinkKind, tokenHash: string): MailedLink | undefined {
@@ -116,7 +141,7 @@ export class InMemoryAccountMailQueue
     const stored = link?.kind === kind ? this.accounts.stored(link.accountId) : undefined;
     if (link === undefined || stored === undefined) return undefined;
     const credentials = { account: stored.account, passwordHash: stored.passwordHash };
-    const address = this.jobs.get(link.mailId)?.address;
+    const address = this.jobs.all.get(link.mailId)?.address;
     const isAddressTaken = address !== undefined && this.accounts.storedAt(address) !== undefined;
     return { credentials, expiresAt: link.expiresAt, address, isAddressTaken };
   }
@@ -124,9 +149,9 @@ export class InMemoryAccountMailQueue
   revoke(kind: LinkKind, id: AccountId): void {
     for (const link of this.links.values())
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
-    for (const job of this.queued())
+    for (const job of this.jobs.queued())
       if (job.accountId === id && job.kind === kind)
-        this.jobs.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
+        this.jobs.all.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
   }
 
   signUp(tokenHash: string): SignUpLink | undefined {
@@ -147,7 +172,7 @@ export class InMemoryAccountMailQueue
     return deleted;
   }
 
-  protected itemOf(job: MailJob): ClaimedAccountMail {
+  private itemOf(job: MailJob): ClaimedAccountMail {
     const { id, accountId, kind, about, createdAt, expiresAt, number, failures, address } = job;
     const email = address ?? (accountId === undefined ? '' : this.accounts.accountOf(accountId).email);
     return { id, accountId, kind, about, createdAt, expiresAt, number, failures, email };

@@ -38,7 +38,7 @@ const READ_STATE = `
     EXISTS (SELECT FROM event_outbox) AS "hasUnpublished",
     EXISTS (SELECT FROM animals WHERE name_key IS NULL) AS "hasUnnamed"`;
 
-/** What only the former commits used goes, and what they left empty is filled. */
+/** Fills the columns that former commits left empty, and drops what 1.0.0 doesn't use. */
 const CHANGES = [
   'ALTER TABLE animals ALTER name_key SET NOT NULL',
 

@@ -3,7 +3,10 @@ import { type Account, type AccountId, requireVersion } from '../account.js';
 import { type ApiKey, invalidKey, type KeyRequester, requireUsable } from './api-key.js';
 import { requireScopes, type Scope } from '../scope.js';
 
-/** Who asks for a change: a key of the account, a person signed in to it, or the operator, who may do everything. */
+/**
+ * Who asks for a change: a key of the account, a person who is signed in to it, or the operator. The operator may do
+ * everything.
+ */
 export type Actor =
   | Pick<KeyRequester, 'keyId'>
   /** The version that the account had when the request arrived. */
