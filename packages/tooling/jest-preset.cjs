@@ -1,3 +1,5 @@
+const { availableParallelism } = require('node:os');
+
 /**
  * The test preset. Nest 12 is ESM-only and its throttler CommonJS, so our TypeScript, the ESM-only
  * dependencies and what imports them are compiled to CommonJS for Jest; the workspace's packages are read from their sources.
@@ -32,9 +34,9 @@ process.env.NODE_OPTIONS = '--throw-deprecation';
 module.exports = {
   // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
-  // Jest leaves a core to others, but turbo runs one workspace at a time. With two at a time the machine is so busy that
-  // responses come too late.
-  maxWorkers: '100%',
+  // Suites wait for servers and timers as much as they compute, and turbo runs one workspace at a time.
+  // A number, because '200%' would be 200 workers.
+  maxWorkers: 2 * availableParallelism(),
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
   testMatch: PARTS[process.env.TEST_PART] ?? ['<rootDir>/**/*.spec.ts'],

@@ -174,7 +174,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
       it('on a key is stored before the password changes, or made on the account afterwards', async () => {
         const opened = await openWithPassword(ports.credentials, unique);
-        const ids = (await atOnce(12, () => add({ accountId: opened.id }))).map(({ id }) => id);
+        const ids = (await atOnce(6, () => add({ accountId: opened.id }))).map(({ id }) => id);
         const versions = async () => (await keys.list(opened.id)).map(({ key }) => key.name);
         const nameByVersion = (id: ApiKeyId) =>
           keys.change(id, (state) => ({ ...present(state.key), name: `${present(state.account).credentialVersion}` }));
