@@ -34,9 +34,9 @@ process.env.NODE_OPTIONS = '--throw-deprecation';
 module.exports = {
   // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
-  // Suites wait for servers and timers as much as they compute, and turbo runs one workspace at a time.
-  // A number, because '200%' would be 200 workers.
-  maxWorkers: 2 * availableParallelism(),
+  // A package's own suites wait for servers and timers as much as they compute. Those of the system start several processes
+  // each. A number, because '200%' would be 200 workers.
+  maxWorkers: (process.env.TEST_PART === 'system' ? 1 : 2) * availableParallelism(),
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
   testMatch: PARTS[process.env.TEST_PART] ?? ['<rootDir>/**/*.spec.ts'],

@@ -160,12 +160,11 @@ async function failuresDuring(work: (load: Load) => Promise<void>) {
         ...ports.map((port) => new Load(`http://127.0.0.1:${port}`, keys, [].values())),
       ];
       for (const load of loads) load.start({ readers: 4 });
-      await Promise.all(loads.map((load) => load.answered(20)));
+      await Promise.all(loads.flatMap((load) => [load.answered(20), load.answered(1, isSuccess)]));
       for (const load of loads) {
         await load.stop();
         // The instances have other words. On a busy machine the proxy may give up one that is late.
         expect(load.answers.filter((answer) => answer.body.includes('is unavailable') && !isLate(answer))).toEqual([]);
-        expect(load.answers.some(isSuccess)).toBe(true);
       }
     },
   );
