@@ -110,13 +110,16 @@ const MIGRATED = { code: 0, stdout: 'The schema is up to date.\n' };
 
 const progress = () => ask(database.url, PROGRESS);
 
-/** Kills a `migrate` in the middle of the statement that begins so, where another transaction holds it up. */
-async function killAt(statement: string, hold: string): Promise<void> {
+/**
+ * Kills a `migrate` in the middle of the statement that begins so, where another transaction holds it up. The load's holds
+ * are other ones: https://www.postgresql.org/docs/current/monitoring-stats.html#WAIT-EVENT-LOCK-TABLE
+ */
+async function killAt(statement: string, hold: string, waitEvent: 'advisory' | 'virtualxid'): Promise<void> {
   await other.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${hold}`);
   const migrating = startMigrate();
   const waits = `
     SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND ltrim(query, E' \\n') LIKE '${statement}%'`;
+    WHERE datname = current_database() AND wait_event = '${waitEvent}' AND ltrim(query, E' \\n') LIKE '${statement}%'`;
   await until(async () => {
     if (migrating.child.exitCode !== null) throw new Error(`it has ended: ${migrating.stderr}`);
     return (await ask(database.url, waits)).length > 0;
@@ -173,12 +176,12 @@ it('an upgrade and the way back fail no request and lose no event, also if the m
     const oldLoad = startLoad(old.origin);
     await goOn(oldLoad);
 
-    await killAt('WITH unfilled', 'SELECT pg_advisory_xact_lock(1)');
+    await killAt('WITH unfilled', 'SELECT pg_advisory_xact_lock(1)', 'advisory');
     expect(await progress()).toEqual([{ runs: 0, initials: ['F', null], isIndexValid: null }]);
     await other.query('COMMIT');
     await goOn(oldLoad);
     // An index that is built CONCURRENTLY waits for each older transaction.
-    await killAt('CREATE INDEX', 'SELECT');
+    await killAt('CREATE INDEX', 'SELECT', 'virtualxid');
     expect(await progress()).toEqual([{ runs: 0, initials: ['F'], isIndexValid: false }]);
     await goOn(oldLoad);
     await other.query('COMMIT');
