@@ -35,8 +35,6 @@ type StoredSignUp = Pick<SignUpLink, 'email' | 'expiresAt'>;
 /** The mails, and the links in the mails that were sent. */
 export class InMemoryAccountMailQueue implements AccountMailQueue {
   private readonly jobs: InMemoryJobs<AccountMailId, MailJob>;
-  /** Returns a function that restores the current state. */
-  readonly remember = () => remember(this.jobs.all);
   private readonly links = new Map<string, Link>();
   private readonly signUps = new Map<string, StoredSignUp>();
 
@@ -75,7 +73,7 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
     const state = { recent, more: more && { id: more.id, about: more.about ?? '' } };
     const decision = decideNotice(state, notice);
     if ('added' in decision) this.queue(decision.added);
-    else if (more !== undefined) this.jobs.all.set(more.id, { ...more, about: decision.raised.about });
+    else if (more !== undefined) this.jobs.put({ ...more, about: decision.raised.about });
   }
 
   async addToken(
@@ -136,6 +134,11 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
     return this.jobs.purge(({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil);
   }
 
+  /** Returns a function that restores the current state. */
+  remember(): () => void {
+    return remember(this.jobs.all);
+  }
+
   link(kind: LinkKind, tokenHash: string): MailedLink | undefined {
     const link = this.links.get(tokenHash);
     const stored = link?.kind === kind ? this.accounts.stored(link.accountId) : undefined;
@@ -151,7 +154,7 @@ export class InMemoryAccountMailQueue implements AccountMailQueue {
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
     for (const job of this.jobs.queued())
       if (job.accountId === id && job.kind === kind)
-        this.jobs.all.set(job.id, { ...job, expiresAt: instant(0), dueAt: instant(0) });
+        this.jobs.put({ ...job, expiresAt: instant(0), dueAt: instant(0) });
   }
 
   signUp(tokenHash: string): SignUpLink | undefined {

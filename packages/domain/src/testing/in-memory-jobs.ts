@@ -35,7 +35,7 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
       const job = this.next(now);
       if (job === undefined) break;
       const entry = { ...job, number: job.number + 1, dueAt: later(now, lease) };
-      this.all.set(job.id, entry);
+      this.put(entry);
       this.turns += 1;
       this.lastTurns.set(job.accountId, { at: now, number: this.turns });
       claimed.push(entry);
@@ -46,7 +46,7 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
   /** The longest due job of the account that has waited longest. */
   private next(now: Instant): Entry | undefined {
     const heads = new Map<AccountId | undefined, Entry>();
-    for (const job of this.longestDue())
+    for (const job of this.queued().toSorted((one, other) => one.dueAt - other.dueAt))
       if (job.dueAt <= now && !heads.has(job.accountId)) heads.set(job.accountId, job);
     if (heads.size > 1) heads.delete(undefined);
     const waits = [...heads.values()].map((job) => {
@@ -74,7 +74,7 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
   }
 
   private set(job: Entry | undefined, changes: Partial<Job<Id, string>>): void {
-    if (job !== undefined) this.all.set(job.id, { ...job, ...changes });
+    if (job !== undefined) this.put({ ...job, ...changes });
   }
 
   backlog(): Backlog {
@@ -96,10 +96,6 @@ export class InMemoryJobs<Id extends string, Entry extends Job<Id, string>> {
 
   queued(): readonly Entry[] {
     return [...this.all.values()].filter(({ status }) => status === 'queued');
-  }
-
-  private longestDue(): readonly Entry[] {
-    return [...this.queued()].sort((one, other) => one.dueAt - other.dueAt);
   }
 
   /** The claimed job, unless a later claim exists. */

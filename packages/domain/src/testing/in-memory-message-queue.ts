@@ -74,7 +74,7 @@ export class InMemoryMessageQueue implements MessageQueue {
     const job = this.jobs.all.get(id);
     const decided = decide(job);
     const dueAt = this.clock.now();
-    if (job !== undefined) this.jobs.all.set(id, { ...job, ...decided, number: job.number + 1, dueAt });
+    if (job !== undefined) this.jobs.put({ ...job, ...decided, number: job.number + 1, dueAt });
   }
 
   async claim(request: ClaimRequest): Promise<readonly ClaimedMessage[]> {
